@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from contracts.graph import Partition
 from contracts.ids import origin_of
@@ -20,6 +21,7 @@ from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_for
 from runtime.models.cut_texts import note_cut, noted_cuts
 from runtime.models.port import Embedder, Vector
+from runtime.projections.compressed_halves import compressed, decompressed
 from runtime.projections.embedding_keys import embedding_key, is_older, older_embedding_key
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
@@ -132,7 +134,7 @@ class CachedEmbeddings:
 
 
 def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
-    """Return the rows of vectors of length 1: their numbers in half precision.
+    """Return the rows of vectors of length 1: their numbers in half precision, compressed.
 
     Rounding moves a number by at most a two-thousandth of itself, and the cosine of two vectors by
     some 0.00001.
@@ -141,10 +143,10 @@ def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
         halves = np.array(vectors, np.float64).astype("<f2")
     finite: list[bool] = np.logical_and.reduce(np.isfinite(halves), axis=1).tolist()
     return [
-        {"f16": half.tobytes()}
+        {"f16z": content}
         if is_finite
         else {"f32": array("f", vector).tobytes()}  # of a length nobody gives
-        for vector, half, is_finite in zip(vectors, halves, finite, strict=True)
+        for vector, content, is_finite in zip(vectors, compressed(halves), finite, strict=True)
     ]
 
 
@@ -154,6 +156,12 @@ def _vector_of(row: Row) -> Sequence[float]:
     Its numbers stay bytes: the vector store takes them as they are, and a tuple of objects is 100
     times dearer.
     """
+    if "f16z" in row:
+        return _singles(decompressed(row["f16z"]))
     if "f16" in row:
-        return array("f", np.frombuffer(row["f16"], "<f2").astype(np.float32).tobytes())
+        return _singles(np.frombuffer(row["f16"], "<f2"))
     return array("f", row["f32"]) if "f32" in row else row["vector"]
+
+
+def _singles(halves: NDArray[np.float16]) -> Sequence[float]:
+    return array("f", halves.astype(np.float32).tobytes())

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ WRITER = """
 import asyncio, sys
 from itertools import count
 from pathlib import Path
+from random import Random
 from contracts.graph import Partition
 from runtime.stores.graph.sqlite.store import SqliteGraph
 from tests.support.graph_stores import entity, relation
@@ -182,7 +184,8 @@ async def test_a_file_that_is_full_is_unavailable_and_serves_what_it_has(
     await graph.put(HERE, [entity("a")], [])
     _, writer = await graph._file._connections()  # pyright: ignore[reportPrivateUsage]
     await writer.run(lambda each: each.execute("PRAGMA max_page_count = 40").fetchall())
-    large = [entity(f"large {n}", description="x" * 9000) for n in range(9)]
+    # Texts of chance, which no compression makes smaller than half.
+    large = [entity(f"large {n}", description=Random(n).randbytes(4500).hex()) for n in range(9)]
     with pytest.raises(Unavailable, match=r"graph\.sqlite.*full"):
         await graph.put(HERE, large, [relation("a", "large 0")])
     assert await every_entity(graph, HERE) == [entity("a")]

@@ -15,7 +15,7 @@ from contracts.graph import PROJECTIONS, Partition, Projection
 from runtime.errors import ConfigurationError
 from runtime.stores.documents.port import Row, Rows, Table
 
-VERSION = 7
+VERSION = 8
 """2: the lists of the graph are strings of JSON.
 3: vectors of entities and relations have other ids. Older ones are only searched.
 4: contributions of chunks stand in other tables.
@@ -23,7 +23,9 @@ VERSION = 7
 6: the row names the projections that are owed. Those of versions before 4 owe graph and vectors,
 those of version 1 the status of documents, too.
 7: in SQLite files keys of mentions and of cached embeddings stand in sorted runs. `prepare` moves
-those of older ones there."""
+those of older ones there.
+8: new embeddings in the cache are compressed, and so are lists of chunks in SQLite files. Older
+ones stay, and are read."""
 
 TABLE = Table("schema", Partition("lightstream", 0))
 CHECKPOINTS = Table("checkpoints", Partition("lightstream", 0))

@@ -1,17 +1,18 @@
 """Entities and relations as records of tables, for the databases that speak SQL: lists in JSON,
-texts as `runtime/stores/texts.py` stores them.
+texts as `runtime/stores/texts.py` stores them; descriptions and lists may be packed
+(`runtime/stores/packed_texts.py`).
 
 What reads a record takes its columns in the order that stands here, whatever follows them.
 """
 
-from collections.abc import Sequence
-from sys import intern
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
 
 from contracts.graph import Entity, Relation
 from runtime.stores.graph.port import MOST_SOURCES, Node, RelationSummary
+from runtime.stores.packed_texts import Packed, unpacked_list, unpacked_text
 from runtime.stores.texts import read_text, stored_text
 
 Record = Sequence[Any]
@@ -28,31 +29,46 @@ RELATION_COLUMNS = (
 NODE_COLUMNS = ("name", "type", "source_ids", "support")
 
 
-def entity_values(entity: Entity) -> tuple[Any, ...]:
-    """Return the values of ENTITY_COLUMNS."""
+def joined(texts: Sequence[str]) -> str:
+    """Return a list of texts as JSON."""
+    return orjson.dumps(texts).decode()
+
+
+def entity_values(
+    entity: Entity,
+    of_text: Callable[[str], Packed] = stored_text,
+    of_list: Callable[[Sequence[str]], Packed] = joined,
+) -> tuple[Any, ...]:
+    """Return the values of ENTITY_COLUMNS. `of_text`, `of_list`: what stores the description and
+    the lists.
+    """
     return (
         stored_text(entity.name),
         entity.revision,
         stored_text(entity.type),
-        stored_text(entity.description),
-        _joined(entity.source_ids),
-        _joined(entity.file_paths),
+        of_text(entity.description),
+        of_list(entity.source_ids),
+        of_list(entity.file_paths),
         entity.support,
         entity.created_at,
     )
 
 
-def relation_values(relation: Relation) -> tuple[Any, ...]:
-    """Return the values of RELATION_COLUMNS."""
+def relation_values(
+    relation: Relation,
+    of_text: Callable[[str], Packed] = stored_text,
+    of_list: Callable[[Sequence[str]], Packed] = joined,
+) -> tuple[Any, ...]:
+    """Return the values of RELATION_COLUMNS, as `entity_values` does."""
     return (
         stored_text(relation.source),
         stored_text(relation.target),
         relation.revision,
         float(relation.weight),
-        _joined(relation.keywords),
-        stored_text(relation.description),
-        _joined(relation.source_ids),
-        _joined(relation.file_paths),
+        of_list(relation.keywords),
+        of_text(relation.description),
+        of_list(relation.source_ids),
+        of_list(relation.file_paths),
         relation.support,
         relation.created_at,
     )
@@ -65,9 +81,9 @@ def read_entity(record: Record) -> Entity:
         read_text(name),
         revision,
         type=read_text(type),
-        description=read_text(description),
-        source_ids=_parted(source_ids),
-        file_paths=_parted(file_paths),
+        description=_description(description),
+        source_ids=unpacked_list(source_ids),
+        file_paths=unpacked_list(file_paths),
         support=support,
         created_at=created_at,
     )
@@ -81,10 +97,10 @@ def read_relation(record: Record) -> Relation:
         read_text(target),
         revision,
         weight=weight,
-        keywords=_parted(keywords),
-        description=read_text(description),
-        source_ids=_parted(source_ids),
-        file_paths=_parted(file_paths),
+        keywords=unpacked_list(keywords),
+        description=_description(description),
+        source_ids=unpacked_list(source_ids),
+        file_paths=unpacked_list(file_paths),
         support=rest[0],
         created_at=rest[1],
     )
@@ -96,7 +112,7 @@ def read_entity_excerpt(record: Record, longest: int) -> Entity:
     """
     name, revision, support, description = record
     return Entity(
-        read_text(name), revision, support=support, description=read_text(description)[:longest]
+        read_text(name), revision, support=support, description=_description(description)[:longest]
     )
 
 
@@ -109,8 +125,8 @@ def read_relation_excerpt(record: Record, longest: int) -> Relation:
         read_text(source),
         read_text(target),
         revision,
-        keywords=_parted(keywords),
-        description=read_text(description)[:longest],
+        keywords=unpacked_list(keywords),
+        description=_description(description)[:longest],
     )
 
 
@@ -122,7 +138,7 @@ def stored_excerpt(longest: int) -> int:
 def read_node(record: Record) -> Node:
     """Return the node in a record of NODE_COLUMNS."""
     name, type, source_ids, support, *_ = record
-    return Node(read_text(name), read_text(type), _parted(source_ids)[:MOST_SOURCES], support)
+    return Node(read_text(name), read_text(type), unpacked_list(source_ids)[:MOST_SOURCES], support)
 
 
 def read_tie(record: Record) -> RelationSummary:
@@ -132,17 +148,10 @@ def read_tie(record: Record) -> RelationSummary:
         read_text(source),
         read_text(target),
         weight,
-        _parted(keywords),
-        _parted(source_ids)[:MOST_SOURCES],
+        unpacked_list(keywords),
+        unpacked_list(source_ids)[:MOST_SOURCES],
     )
 
 
-def _joined(texts: tuple[str, ...]) -> str:
-    return orjson.dumps(texts).decode()
-
-
-def _parted(texts: str) -> tuple[str, ...]:
-    """Return the texts of a list that is stored as JSON."""
-    # Interned: a chunk and its file are named by some fifty entities and relations, which questions
-    # keep in memory (decision 25).
-    return tuple(map(intern, orjson.loads(texts)))
+def _description(stored_description: Packed) -> str:
+    return read_text(unpacked_text(stored_description))

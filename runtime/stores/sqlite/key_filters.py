@@ -19,7 +19,7 @@ BITS_PER_KEY = 16
 run lacks pass.
 """
 
-FEWEST_KEYS = 32
+FEWEST_KEYS = 12
 """Keys from which on a search asks filters: of fewer it is cheaper to look into each run."""
 
 READ_PER_KEY = 6

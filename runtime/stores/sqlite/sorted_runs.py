@@ -1,9 +1,10 @@
 """An index of random keys in sorted runs, in place of one tree in the order of all keys.
 
 A key whose order is by chance has a page of a tree for itself, and a page is what a commit writes.
-So the keys of one commit are appended, sorted, as a run of their own. Eight runs are merged into
-one of the next level, so that a key is written again once a level, beside its neighbours, and a
-search looks into some dozens of runs. It is a log-structured merge tree, of SQLite's rows.
+So the keys of one commit are appended, sorted, as a run of their own. Thirty-two runs are merged
+into one of the next level, so that a key is written again once a level, beside its neighbours, and
+a search looks into those of some dozens of runs that may have a key. It is a log-structured merge
+tree, of SQLite's rows.
 
 A key is in one run alone, since whoever adds it has looked for it in the same transaction: that of
 the caller, in which all of these functions run.
@@ -22,8 +23,10 @@ from runtime.stores.sqlite.lists import among, json_list
 RUN_KEYS = 512
 """Keys from which on a run is full: what small commits add is one run until then."""
 
-FANOUT = 8
-"""Runs of one level that are merged into one of the next."""
+FANOUT = 32
+"""Runs of one level that are merged into one of the next: more would be fewer bytes, and more runs
+to search.
+"""
 
 STEP_KEYS = 4096
 """Keys that one step of a merge moves at most: other processes wait for its end."""

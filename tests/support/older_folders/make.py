@@ -3,7 +3,7 @@ tests.support.older_folders.make`.
 
 Its arguments are the version of the schema, and a work tree of that program (`git worktree add TREE
 COMMIT`), whose packages this environment has. Schema 1 was made by 8a933d1c, 2 by 8d0ae884, 3 by
-30fad225, 4 by 216b4181, 5 by 903d3042, 6 by 4f130437.
+30fad225, 4 by 216b4181, 5 by 903d3042, 6 by 4f130437, 7 by 125822ba.
 """
 
 import os

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from contracts.graph import Entity, Generations, Partition, Relation
@@ -94,7 +95,7 @@ async def test_what_has_not_changed_is_neither_written_nor_checked() -> None:
     assert embedder.calls == 0
 
 
-async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_read_as_they_are() -> (  # noqa: E501
+async def test_a_cached_embedding_takes_less_than_two_bytes_a_number_and_older_ones_are_read() -> (
     None
 ):
     rows = MemoryRows()
@@ -103,7 +104,7 @@ async def test_a_cached_embedding_takes_two_bytes_a_number_and_older_ones_are_re
     table = Table("embeddings", Partition("w", 0))
     (vector,) = await embeddings.embed("w", ["text"])
     ((key, row),) = await rows.scan(table)
-    assert len(row["f16"]) == 2 * 384
+    assert len(row["f16z"]) < 1.9 * 384
     # Whoever is first gets what everybody gets afterwards, and a rebuild too.
     (again,) = await embeddings.embed("w", ["text"])
     assert list(vector) == list(again)
@@ -118,8 +119,11 @@ async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> N
     rows = MemoryRows()
     embedder = CountingEmbedder(LexicalEmbedder(384))
     table = Table("embeddings", Partition("w", 0))
-    row = {"f32": array("f", [0.1] * 384).tobytes()}
-    of_texts = {"old": row, "older": {"vector": [0.1] * 384}}
+    of_texts = {
+        "old": {"f16": np.full(384, 0.1, "<f2").tobytes()},
+        "older": {"f32": array("f", [0.1] * 384).tobytes()},
+        "oldest": {"vector": [0.1] * 384},
+    }
     await rows.put(
         table,
         {
@@ -130,7 +134,7 @@ async def test_embeddings_that_older_versions_cached_are_read_as_they_are() -> N
     embeddings = CachedEmbeddings(rows, embedder)
     new_vector, *cached_vectors = await embeddings.embed("w", ["new", *of_texts])
     for vector in cached_vectors:
-        assert list(vector) == pytest.approx([0.1] * 384, abs=1e-8)
+        assert list(vector) == pytest.approx([0.1] * 384, abs=5e-5)
     assert embedder.calls == 1
     assert list(new_vector) == list((await embeddings.embed("w", ["new"]))[0])
     assert embedder.calls == 1

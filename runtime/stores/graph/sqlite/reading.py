@@ -89,7 +89,7 @@ def entities(
 def entity_excerpts(
     connection: sqlite3.Connection, partition_id: int, names: Sequence[str], longest: int
 ) -> list[Record]:
-    """Return name, revision, support and `longest` characters of descriptions."""
+    """Return name, revision, support and `longest` characters of descriptions, or all of them."""
     fields = f"entity.name, entity.revision, entity.support, {_beginning('entity', longest)}"
     return _of_names(connection, partition_id, names, fields)
 
@@ -280,5 +280,13 @@ def _at(connection: sqlite3.Connection, sql: str, entity_id: int, limit: int) ->
 
 
 def _beginning(table: str, longest: int) -> str:
-    """Return the column with the beginning of the description; of none nothing is read."""
-    return f"substr({table}.description, 1, {int(longest)})" if longest > 0 else "''"
+    """Return the column with the beginning of the description, or with all of one that is packed;
+    of none nothing is read.
+    """
+    if longest <= 0:
+        return "''"
+    column = f"{table}.description"
+    return (
+        f"CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, {int(longest)}) "
+        f"ELSE {column} END"
+    )

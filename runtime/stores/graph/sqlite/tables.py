@@ -4,6 +4,7 @@ Partitions and entities have small numbers, in the order in which they came, and
 pair of such numbers, the lesser name first: so new rows stand on the last pages, and an index of
 ends has a few bytes for each. A relation that is gone has no weight. Both indexes of ends have the
 weight: how many relations an entity has, and which are the heaviest, is read from them alone.
+Descriptions and lists are packed (`runtime/stores/packed_texts.py`).
 """
 
 PARTITIONS = "graph_partitions"

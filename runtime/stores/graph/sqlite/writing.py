@@ -17,7 +17,9 @@ from runtime.stores.graph.table_records import (
     relation_values,
 )
 from runtime.stores.graph.write_batches import ends_beside
+from runtime.stores.packed_texts import Packed, packed_list, packed_text
 from runtime.stores.sqlite.lists import among, json_list
+from runtime.stores.texts import stored_text
 
 DROPPED_AT_ONCE = 2000
 """Entities, or relations, that one transaction drops: what others wait for."""
@@ -102,7 +104,14 @@ def _numbered(connection: sqlite3.Connection, partition: Partition) -> int:
 
 
 def _entity_values(partition_id: int, entities: Iterable[Entity]) -> list[tuple[Any, ...]]:
-    return [(partition_id, entity.is_gone, *entity_values(entity)) for entity in entities]
+    return [
+        (partition_id, entity.is_gone, *entity_values(entity, _packed_text, packed_list))
+        for entity in entities
+    ]
+
+
+def _packed_text(text: str) -> Packed:
+    return packed_text(stored_text(text))
 
 
 def _put_relations(
@@ -120,7 +129,7 @@ def _put_relations(
     unweighed_changes: list[Record] = []
     for place, source_id, target_id, id, revision, weight in stored_relations:
         relation = relations[int(place)]
-        values = list(relation_values(relation)[2:])
+        values = list(relation_values(relation, _packed_text, packed_list)[2:])
         if relation.is_gone:
             values[_WEIGHT] = None
         if revision is None:

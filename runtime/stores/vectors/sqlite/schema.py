@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from runtime.stores.port import Checkpoint
 from runtime.stores.sqlite.sorted_runs import SortedRuns
 
-FORMAT = 6
+FORMAT = 7
 """The version of what is written, in the header of the file (`user_version`): 0 where all blocks
 have single precision; 3 where large workspaces had a third table; up to 4 where rows stood in a
-tree in the order of their ids; up to 5 where writes were not recorded (`changes.py`). What is of a
+tree in the order of their ids; up to 5 where writes were not recorded (`changes.py`); up to 6 where
+rows were not packed, which are read as they are (`runtime/stores/packed_texts.py`). What is of a
 lower one is brought to this one (`older_formats.py`).
 """
 

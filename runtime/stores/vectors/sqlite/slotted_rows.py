@@ -8,13 +8,22 @@ the slot of each: in a tree in their order, which is by chance, each would have 
 
 import itertools
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import orjson
 
 from contracts.graph import VectorRow
+from runtime.stores.packed_texts import (
+    Packed,
+    packed_digest,
+    packed_id,
+    packed_text,
+    unpacked_digest,
+    unpacked_id,
+    unpacked_text,
+)
 from runtime.stores.sqlite import sorted_runs
 from runtime.stores.sqlite.lists import among, json_list
 from runtime.stores.vectors import fields as stored
@@ -34,6 +43,13 @@ COLUMNS = (
 """The columns of a row, beside the number of its workspace and its slot."""
 
 Record = tuple[Any, ...]
+
+_UNPACKED: Mapping[str, Callable[[Packed], str]] = {
+    "id": unpacked_id,
+    "text": unpacked_text,
+    "text_hash": unpacked_digest,
+}
+"""What reads the columns that are packed."""
 
 _SLOT_AND_COLUMNS = ", ".join(("slot", *COLUMNS))
 
@@ -85,7 +101,8 @@ def delete(
     records = connection.execute(sql, (space, json_list(list(slots_of_ids)), before)).fetchall()
     if not records:
         return
-    sorted_runs.remove(connection, table.ids, space, [id for _, id in records])
+    deleted_ids = [unpacked_id(id) for _, id in records]
+    sorted_runs.remove(connection, table.ids, space, deleted_ids)
     count_after = count_before - len(records)
     free_slots = sorted(slot for slot, _ in records if slot < count_after)
     last_rows = connection.execute(
@@ -101,7 +118,7 @@ def delete(
         f"UPDATE {table.name} SET slot = ? WHERE space = ? AND slot = ?",
         [(free_slot, space, slot) for free_slot, slot in zip(free_slots, slots, strict=True)],
     )
-    moved_ids = [id for _, id in last_rows]
+    moved_ids = [unpacked_id(id) for _, id in last_rows]
     sorted_runs.renumber(
         connection, table.ids, space, dict(zip(moved_ids, free_slots, strict=True))
     )
@@ -202,15 +219,27 @@ def _at(
         f"SELECT {columns} FROM {table.name} INDEXED BY {table.slots} "
         f"WHERE space = ? AND {among('slot')}"
     )
-    return connection.execute(sql, (space, json_list(list(slots)))).fetchall()
+    records = connection.execute(sql, (space, json_list(list(slots)))).fetchall()
+    unpacked = {
+        place: _UNPACKED[column]
+        for place, column in enumerate(columns.split(", "))
+        if column in _UNPACKED
+    }
+    return [
+        tuple(
+            unpacked[place](value) if place in unpacked else value
+            for place, value in enumerate(record)
+        )
+        for record in records
+    ]
 
 
 def _values(row: VectorRow) -> Record:
     """Return the values of a normalized row, in the order of the columns."""
     return (
-        row.id,
-        row.text,
-        row.text_hash,
+        packed_id(row.id),
+        packed_text(row.text),
+        packed_digest(row.text_hash),
         orjson.dumps(row.names).decode(),
         row.document_id,
         row.file_path,
