@@ -13,11 +13,14 @@ from typing import Generic, NamedTuple, TypeVar
 
 from contracts.graph import Partition
 from knowledge.contributions import Key
+from services.merger.domain.compact_aggregate import CompactAggregate
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
 from services.merger.domain.small_aggregate import FewContributions
 
 MAX_BYTES = 256 * 1024 * 1024
-"""Bytes that all cached aggregates but the small ones may take, about 200,000 contributions."""
+"""Bytes that all cached aggregates but the small ones may take: about 200,000 contributions, or two
+millions to names so frequent that their aggregates are compact.
+"""
 
 SMALL_SHARE = 8
 """Small ones may take one byte more for each so many of the others: 40,000 contributions."""
@@ -32,7 +35,9 @@ MIN_SMALL_CONTRIBUTIONS = 2
 little else.
 """
 
-A = TypeVar("A", IncrementalAggregate, FewContributions)
+LargeAggregate = IncrementalAggregate | CompactAggregate
+CachedAggregate = LargeAggregate | FewContributions
+A = TypeVar("A", LargeAggregate, FewContributions)
 
 
 class _Entry(NamedTuple, Generic[A]):
@@ -81,32 +86,26 @@ class AggregateCache:
         self, max_bytes: int = MAX_BYTES, min_contributions: int = MIN_CONTRIBUTIONS
     ) -> None:
         self.min_contributions = min_contributions
-        self._large = _LeastRecent[IncrementalAggregate](max_bytes)
+        self._large = _LeastRecent[LargeAggregate](max_bytes)
         self._small = _LeastRecent[FewContributions](max_bytes // SMALL_SHARE)
 
-    def get(
-        self, partition: Partition, keys: Iterable[Key]
-    ) -> dict[Key, IncrementalAggregate | FewContributions]:
+    def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, CachedAggregate]:
         """Return what is cached, by key, each at a revision of its own: aggregates, and of small
         ones their contributions.
         """
-        aggregates: dict[Key, IncrementalAggregate | FewContributions] = {}
+        aggregates: dict[Key, CachedAggregate] = {}
         for key in keys:
             aggregate = self._large.get(partition, key) or self._small.get(partition, key)
             if aggregate:
                 aggregates[key] = aggregate
         return aggregates
 
-    def put(
-        self,
-        partition: Partition,
-        aggregates: Iterable[IncrementalAggregate | FewContributions],
-    ) -> None:
+    def put(self, partition: Partition, aggregates: Iterable[CachedAggregate]) -> None:
         """Cache the aggregates as they are now, unless a newer one of their key is cached. Those of
         hardly any contributions are not worth it.
         """
         for aggregate in aggregates:
-            if isinstance(aggregate, IncrementalAggregate):
+            if not isinstance(aggregate, FewContributions):
                 self._small.evict(partition, aggregate.key)
                 self._large.put(partition, aggregate)
                 continue

@@ -20,6 +20,8 @@ from knowledge.edits import Edits
 from knowledge.fold import Aggregate, position_of
 from knowledge.homonyms import Source
 from runtime.errors import Retryable
+from services.merger.aggregate_cache import CachedAggregate, LargeAggregate
+from services.merger.domain.compact_aggregate import CompactAggregate, JoinedFragments, compacted
 from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
@@ -63,16 +65,16 @@ class CachedKey(NamedTuple):
     """A canonical key with its aggregate at an older revision, and what has changed since."""
 
     canonical: CanonicalKey
-    aggregate: IncrementalAggregate | FewContributions
+    aggregate: CachedAggregate
     changes: Changes
 
 
 class SummaryLookup(NamedTuple):
     """The summaries that the fragments of an aggregate lack at a revision, by hash of group."""
 
-    aggregate: IncrementalAggregate | SmallAggregate
+    aggregate: LargeAggregate | SmallAggregate
     revision: int
-    fragments: DescriptionTree | FragmentList
+    fragments: DescriptionTree | JoinedFragments | FragmentList
     hashes: set[str]
 
 
@@ -93,8 +95,10 @@ async def describe_keys(
     cached_keys, uncached_keys = _canonical_keys(partition, histories, edits, dependencies)
     chunks = await _chunks_to_read(partition, cached_keys, uncached_keys, dependencies)
     contributions = await dependencies.contributions.of_chunks(partition, chunks)
-    aggregates: dict[Key, IncrementalAggregate | SmallAggregate] = {}
-    aggregates |= await _update_cached(partition, cached_keys, contributions, dependencies)
+    aggregates: dict[Key, LargeAggregate | SmallAggregate] = {}
+    aggregates |= await _update_cached(
+        partition, cached_keys, contributions, dependencies, with_missing=with_missing
+    )
     aggregates |= _aggregate_anew(
         partition,
         [
@@ -104,6 +108,8 @@ async def describe_keys(
         dependencies,
     )
     await _look_up_summaries(partition, aggregates.values(), dependencies)
+    if not with_missing:
+        _compact(partition, aggregates.values(), dependencies)
     return {
         key: DescribedAggregate(
             aggregate.aggregate(), aggregate.fragments.description(with_missing=with_missing)
@@ -197,8 +203,11 @@ async def _update_cached(
     keys: Collection[CachedKey],
     contributions: Mapping[Key, list[Contribution]],
     dependencies: MergeDependencies,
-) -> dict[Key, IncrementalAggregate]:
-    """Apply to cached aggregates what has changed since, and return them.
+    *,
+    with_missing: bool,
+) -> dict[Key, LargeAggregate]:
+    """Apply to cached aggregates what has changed since, and return them; compact ones only if that
+    is possible, and not `with_missing`, which they do not know.
 
     Another task may have done so meanwhile: then only what came after its revision is applied, and
     nothing to an aggregate that is newer than this history. What it has read too late is applied
@@ -207,18 +216,25 @@ async def _update_cached(
     large_keys = [
         (canonical, aggregate, changes)
         for canonical, aggregate, changes in keys
-        if isinstance(aggregate, IncrementalAggregate)
+        if not isinstance(aggregate, FewContributions)
     ]
     hashes: set[str] = set()
     for _, _, changes in large_keys:
         hashes |= changes.summaries
     summaries = await dependencies.summaries.get(partition, hashes) if hashes else {}
-    aggregates: dict[Key, IncrementalAggregate] = {}
+    aggregates: dict[Key, LargeAggregate] = {}
     for canonical, aggregate, changes in large_keys:
-        if aggregate.revision < canonical.history.revision:
-            aggregate.put(_contributions_to(canonical, contributions))
-            stored_hashes = changes.summaries & summaries.keys()
-            aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
+        is_outdated = aggregate.revision < canonical.history.revision
+        changed = _contributions_to(canonical, contributions) if is_outdated else []
+        if isinstance(aggregate, CompactAggregate) and (
+            with_missing or changes.summaries or not aggregate.append(changed)
+        ):
+            aggregate = aggregate.expanded(dependencies.limits)
+        if is_outdated:
+            if isinstance(aggregate, IncrementalAggregate):
+                aggregate.put(changed)
+                stored_hashes = changes.summaries & summaries.keys()
+                aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
             aggregate.revision = canonical.history.revision
         aggregates[canonical.key] = aggregate
     dependencies.cache.put(partition, aggregates.values())
@@ -270,9 +286,22 @@ def _aggregate_anew(
     return aggregates
 
 
+def _compact(
+    partition: Partition,
+    aggregates: Iterable[LargeAggregate | SmallAggregate],
+    dependencies: MergeDependencies,
+) -> None:
+    """Cache the compact forms of those aggregates that can have one by now."""
+    for aggregate in aggregates:
+        if isinstance(aggregate, IncrementalAggregate):
+            compact_aggregate = compacted(aggregate, dependencies.limits)
+            if compact_aggregate:
+                dependencies.cache.put(partition, [compact_aggregate])
+
+
 async def _look_up_summaries(
     partition: Partition,
-    aggregates: Collection[IncrementalAggregate | SmallAggregate],
+    aggregates: Collection[LargeAggregate | SmallAggregate],
     dependencies: MergeDependencies,
 ) -> None:
     """Look up the summaries in the descriptions, for one level of groups at a time, until none is

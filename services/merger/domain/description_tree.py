@@ -8,10 +8,13 @@ below it has changed, and its summary is looked up only once.
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from sys import maxsize
 
 from contracts.ids import sha256
 from knowledge.contributions import Key
 from knowledge.descriptions import (
+    LEVELS,
+    MAX_GROUP_SIZE,
     MAX_JOINED,
     Description,
     Group,
@@ -91,6 +94,28 @@ class DescriptionTree:
         for path in sorted(groups):
             groups_by_hash[groups[path].hash] = groups[path]
         return Description(join(texts), tuple(groups_by_hash.values()), is_whole=False)
+
+    def first(self, count: int) -> list[tuple[Position, str]]:
+        """Return at most `count` fragments with their first positions, in canonical order."""
+        return self._fragments.with_positions(count)
+
+    def unsummarized_paths(self) -> set[str]:
+        """Return the paths of the groups on the lowest level where any lacks a summary, if all of
+        that level do, and were looked up: while one of these groups stays as it is, `description`
+        joins the first fragments.
+        """
+        if not self._limits.are_exceeded_by(self._first_fragments()) or self.pending_summaries():
+            return set()
+        level = self._update()
+        if level is None or len(self._unsummarized_groups[level]) < len(self._groups[level]):
+            return set()
+        return set(self._groups[level])
+
+    def room(self) -> int:
+        """Return how many further fragments need no further level of groups."""
+        if self._depth == LEVELS:
+            return maxsize
+        return MAX_GROUP_SIZE * 16**self._depth - len(self)
 
     def _first_fragments(self) -> list[str]:
         """Return enough of the first fragments to join them, and to tell whether the limits are

@@ -34,7 +34,8 @@ class IncrementalAggregate:
     """The active contributions to one canonical key, and what they add up to.
 
     `sources`: whose contributions these are; others need another aggregate. `revision`: it contains
-    all that was contributed up to this revision. `size`: about how many bytes it takes.
+    all that was contributed up to this revision. `size`: about how many bytes it takes. `changes`:
+    how many contributions have been added, replaced or removed.
     """
 
     def __init__(self, key: Key, limits: SummaryLimits, sources: tuple[Source, ...] = ()) -> None:
@@ -42,6 +43,7 @@ class IncrementalAggregate:
         self.sources = sources
         self.revision = 0
         self.size = EMPTY
+        self.changes = 0
         # By chunk, or by key and chunk where the original key is another one: it may contribute to
         # several.
         self._contributions: dict[str | tuple[Key, str], Contribution] = {}
@@ -53,12 +55,26 @@ class IncrementalAggregate:
         # An exact sum: with floats, adding and removing a weight would leave a rounding error.
         self._steps = 0
         self._descriptions = DescriptionTree(key, limits)
-        self._relation_descriptions = DescriptionTree(key, limits)
+        self.relation_fragments = DescriptionTree(key, limits)
+        """Descriptions of relations that have the entity as an end."""
+
+    @property
+    def contribution_count(self) -> int:
+        """Return how many contributions it has."""
+        return len(self._order)
 
     @property
     def fragments(self) -> DescriptionTree:
         """Return the descriptions in use: those of relations only while there is no other."""
-        return self._descriptions or self._relation_descriptions
+        return self._descriptions or self.relation_fragments
+
+    def contributions(self) -> list[Contribution]:
+        """Return all contributions in canonical order."""
+        return sorted(self._contributions.values(), key=position_of)
+
+    def position_of_last_source(self) -> Position:
+        """Return the position of the last chunk that is stored as a source."""
+        return self._order[:MAX_SOURCES][-1]
 
     def put(self, contributions: Iterable[Contribution]) -> None:
         """Replace what their chunks have contributed; a retracted contribution removes it."""
@@ -69,6 +85,7 @@ class IncrementalAggregate:
             former_contribution = self._contributions.get(identity)
             if contribution == former_contribution:
                 continue
+            self.changes += 1
             if former_contribution:
                 del self._contributions[identity]
                 self._remove(former_contribution)
@@ -79,7 +96,7 @@ class IncrementalAggregate:
     def apply_summaries(self, summaries: Mapping[str, str]) -> None:
         """Use these summaries from now on, by hash of their group."""
         # Both trees: the one not in use must not go on without a summary that exists now.
-        for tree in (self._descriptions, self._relation_descriptions):
+        for tree in (self._descriptions, self.relation_fragments):
             tree.apply_summaries(summaries, ())
 
     def aggregate(self) -> Aggregate:
@@ -106,7 +123,7 @@ class IncrementalAggregate:
     def _descriptions_with(self, contribution: Contribution) -> DescriptionTree:
         """Return the descriptions to which that of the contribution belongs."""
         is_of_relation = contribution.kind == "end"
-        return self._relation_descriptions if is_of_relation else self._descriptions
+        return self.relation_fragments if is_of_relation else self._descriptions
 
     def _add(self, contribution: Contribution) -> None:
         position = position_of(contribution)
@@ -134,8 +151,7 @@ class IncrementalAggregate:
             self._chunks[contribution.chunk_id] += sign
             if not self._chunks[contribution.chunk_id]:
                 del self._chunks[contribution.chunk_id]
-        numerator, denominator = contribution.weight.as_integer_ratio()
-        self._steps += sign * (numerator << STEPS) // denominator
+        self._steps += sign * steps_of(contribution.weight)
         for word in set(contribution.keywords):
             self._keywords.change(word, sign)
         self.size += sign * (
@@ -143,3 +159,9 @@ class IncrementalAggregate:
             + getsizeof(contribution.description)
             + sum(map(getsizeof, contribution.keywords))
         )
+
+
+def steps_of(weight: float) -> int:
+    """Return a weight as a whole number of steps."""
+    numerator, denominator = weight.as_integer_ratio()
+    return (numerator << STEPS) // denominator

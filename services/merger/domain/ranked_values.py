@@ -50,9 +50,9 @@ class DistinctValues:
         """Return at most `count` values, the first in order."""
         return [value for _, value in self._order[:count]]
 
-    def with_positions(self) -> list[tuple[Position, str]]:
-        """Return all values with their first positions, in order."""
-        return list(self._order)
+    def with_positions(self, count: int | None = None) -> list[tuple[Position, str]]:
+        """Return at most `count` values with their first positions, in order; all without it."""
+        return self._order[:count]
 
     def most_frequent(self) -> str | None:
         """Return the value with the most positions, in case of a tie the first; None without
@@ -89,6 +89,9 @@ class WordCounts:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._ranks: list[tuple[int, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._ranks)
 
     def change(self, word: str, difference: int) -> None:
         """Add the difference, which may be negative, to the count of the word."""
