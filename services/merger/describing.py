@@ -108,6 +108,7 @@ async def describe_keys(
         dependencies,
     )
     await _look_up_summaries(partition, aggregates.values(), dependencies)
+    aggregates |= await _expand_summarized(partition, aggregates, dependencies)
     if not with_missing:
         _compact(partition, aggregates.values(), dependencies)
     return {
@@ -284,6 +285,23 @@ def _aggregate_anew(
         ),
     )
     return aggregates
+
+
+async def _expand_summarized(
+    partition: Partition,
+    aggregates: Mapping[Key, LargeAggregate | SmallAggregate],
+    dependencies: MergeDependencies,
+) -> dict[Key, IncrementalAggregate]:
+    """Return, and cache, the whole ones of compact aggregates that may have all summaries."""
+    expanded = {
+        key: aggregate.expanded(dependencies.limits)
+        for key, aggregate in aggregates.items()
+        if isinstance(aggregate, CompactAggregate)
+        and not aggregate.fragments.branch.lacks_summaries
+    }
+    dependencies.cache.put(partition, expanded.values())
+    await _look_up_summaries(partition, expanded.values(), dependencies)
+    return expanded
 
 
 def _compact(

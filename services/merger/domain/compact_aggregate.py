@@ -2,26 +2,27 @@
 contributions add up to, and these in compressed blocks.
 
 A further contribution is only added to the sums, as long as it stands behind all that is stored of
-the first ones (sources, file paths, the joined description) and some group of descriptions still
-lacks a summary, so that no summary is in use. For everything else `expanded` returns the
-`IncrementalAggregate` of the same contributions.
+the first ones (sources, file paths, the joined description) and some group of descriptions lacks a
+summary, so that no summary is in use: one branch of the tree of groups is kept to know that. For
+everything else `expanded` returns the `IncrementalAggregate` of the same contributions.
 """
 
 import marshal
 import zlib
 from array import array
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from sys import getsizeof, intern
 from typing import NamedTuple
 
 from contracts.graph import UNKNOWN_TYPE
-from contracts.ids import UNKNOWN_SOURCE, sha256
+from contracts.ids import UNKNOWN_SOURCE
 from knowledge.contributions import Contribution
 from knowledge.descriptions import MAX_JOINED, Description, SummaryLimits, join
 from knowledge.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
 from knowledge.homonyms import Source
 from runtime.batching import batched
+from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.incremental_aggregate import STEPS, IncrementalAggregate, steps_of
 from services.merger.domain.ranked_values import WordCounts
 
@@ -41,27 +42,37 @@ OVERHEAD = 150
 texts.
 """
 
+FRAGMENT = 600
+"""Bytes of a fragment of the branch, of about 150 characters."""
+
 _HASH = 2**64 - 1
 
 
 class JoinedFragments(NamedTuple):
-    """The first fragments, joined because some group lacks a summary. Offers what `DescriptionTree`
-    offers to describe a key; which summaries are missing only the whole aggregate knows.
+    """The first fragments, joined because some group of `branch` lacks a summary. Offers what
+    `DescriptionTree` offers to describe a key; which summaries are missing only the whole aggregate
+    knows.
     """
 
     text: str
+    branch: DescriptionTree
 
     def pending_summaries(self) -> set[str]:
-        """Return nothing: a group that lacks a summary is known."""
-        return set()
+        """Return hashes of groups whose summaries have to be looked up before `description`."""
+        return self.branch.pending_summaries()
 
-    def apply_summaries(self, summaries: object, looked_up_hashes: Collection[str]) -> None:
-        """Do nothing: nothing was looked up."""
+    def apply_summaries(
+        self, summaries: Mapping[str, str], looked_up_hashes: Collection[str]
+    ) -> None:
+        """Use these summaries, by hash of group; of the `looked_up_hashes` there are no others."""
+        self.branch.apply_summaries(summaries, looked_up_hashes)
 
     def description(self, *, with_missing: bool = True) -> Description:
-        """Return the description. Raises ValueError if asked for the groups that lack a summary."""
+        """Return the description, which is outdated unless the branch lacks summaries. Raises
+        ValueError if asked which are missing.
+        """
         if with_missing:
-            raise ValueError("a compact aggregate does not know which summaries are missing")
+            raise ValueError("only the whole aggregate knows which summaries are missing")
         return Description(self.text, is_whole=False)
 
 
@@ -71,15 +82,16 @@ class CompactAggregate:
     `sources`, `revision` and `size`: as of an `IncrementalAggregate`.
     """
 
-    def __init__(self, aggregate: IncrementalAggregate, text: str, settled: Position) -> None:
+    def __init__(
+        self, aggregate: IncrementalAggregate, fragments: JoinedFragments, settled: Position
+    ) -> None:
         contributions = aggregate.contributions()
         self.key = aggregate.key
         self.sources = aggregate.sources
         self.revision = aggregate.revision
         self._of_relations = aggregate.fragments is aggregate.relation_fragments
-        self._unsummarized_paths = aggregate.fragments.unsummarized_paths()
         self._room = aggregate.fragments.room()
-        self.fragments = JoinedFragments(text)
+        self.fragments = fragments
         self._source_ids = tuple(item.chunk_id for item in contributions[:MAX_SOURCES])
         self._created_at = contributions[0].added_at // 1_000_000
         self._settled = settled
@@ -91,7 +103,9 @@ class CompactAggregate:
         self._steps = 0
         self._blocks: list[bytes] = []
         self._newest: dict[int, Contribution] = {}
-        self._fixed_size = sum(map(getsizeof, (text, self._source_ids, *self._source_ids)))
+        self._fixed_size = sum(
+            map(getsizeof, (fragments.text, self._source_ids, *self._source_ids))
+        )
         self._blocks_size = 0
         for block in batched(contributions, BLOCK):
             self._add(block)
@@ -120,8 +134,12 @@ class CompactAggregate:
         further.sort(key=position_of)
         if further and position_of(further[0]) <= self._settled:
             return False
-        if not self._leave_a_group_unsummarized(further):
+        described = [item for item in further if self._describes(item)]
+        if len(described) > self._room or (self._of_relations and len(described) < len(further)):
             return False
+        self._room -= len(described)
+        for contribution in described:
+            self.fragments.branch.add(contribution.description, position_of(contribution))
         for contribution in further:
             insort(self._chunks, _hash_of(contribution))
         self._add(further)
@@ -154,19 +172,6 @@ class CompactAggregate:
         hash = _hash_of(contribution)
         place = bisect_left(self._chunks, hash)
         return place < len(self._chunks) and self._chunks[place] == hash
-
-    def _leave_a_group_unsummarized(self, contributions: Sequence[Contribution]) -> bool:
-        """Return whether some group is still known to lack a summary with these contributions, on
-        levels that stay; if so, forget about those groups that they may change.
-        """
-        level = len(next(iter(self._unsummarized_paths)))
-        fragments = [item.description for item in contributions if self._describes(item)]
-        changed_paths = {sha256(fragment)[:level] for fragment in fragments}
-        if len(fragments) > self._room or self._unsummarized_paths <= changed_paths:
-            return False
-        self._room -= len(fragments)
-        self._unsummarized_paths -= changed_paths
-        return not self._of_relations or all(map(self._describes, contributions))
 
     def _describes(self, contribution: Contribution) -> bool:
         """Return whether its description is one of the fragments in use."""
@@ -239,11 +244,12 @@ def compacted(aggregate: IncrementalAggregate, limits: SummaryLimits) -> Compact
         return None
     fragments = aggregate.fragments
     texts = fragments.first(max(MAX_JOINED, limits.fragments))
-    if len(texts) < MAX_JOINED or not fragments.unsummarized_paths():
+    branch = fragments.unsummarized_branch() if len(texts) >= MAX_JOINED else None
+    if branch is None:
         return None
     return CompactAggregate(
         aggregate,
-        join([text for _, text in texts]),
+        JoinedFragments(join([text for _, text in texts]), branch),
         max(texts[-1][0], aggregate.position_of_last_source()),
     )
 

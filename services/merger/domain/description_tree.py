@@ -9,6 +9,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from sys import maxsize
+from typing import NamedTuple
 
 from contracts.ids import sha256
 from knowledge.contributions import Key
@@ -33,22 +34,36 @@ level.
 """
 
 
+class Branch(NamedTuple):
+    """A group of a larger tree with all that is below it: the path of the group, and the number of
+    levels of that tree.
+    """
+
+    path: str
+    depth: int
+
+
 class DescriptionTree:
     """Distinct fragments in canonical order, their groups, and the summaries that are stored of
     them.
+
+    With a `branch`, the fragments and groups of that branch alone.
     """
 
-    def __init__(self, key: Key, limits: SummaryLimits) -> None:
+    def __init__(self, key: Key, limits: SummaryLimits, branch: Branch | None = None) -> None:
         self._key = key
         self._limits = limits
+        self._branch = branch
         self._fragments = DistinctValues()
-        self._rebuild(0)
+        self._rebuild(branch.depth if branch else 0)
 
     def __len__(self) -> int:
         return len(self._fragments)
 
     def add(self, fragment: str, position: Position) -> None:
-        """Add the fragment at one more position."""
+        """Add the fragment at one more position; nothing of another branch."""
+        if self._branch and not sha256(fragment).startswith(self._branch.path):
+            return
         self._move(fragment, self._fragments.add(fragment, position))
 
     def remove(self, fragment: str, position: Position) -> None:
@@ -99,17 +114,27 @@ class DescriptionTree:
         """Return at most `count` fragments with their first positions, in canonical order."""
         return self._fragments.with_positions(count)
 
-    def unsummarized_paths(self) -> set[str]:
-        """Return the paths of the groups on the lowest level where any lacks a summary, if all of
-        that level do, and were looked up: while one of these groups stays as it is, `description`
-        joins the first fragments.
+    @property
+    def lacks_summaries(self) -> bool:
+        """Return whether some group lacks a summary; if it was looked up, `description` joins the
+        first fragments.
+        """
+        return self._update() is not None
+
+    def unsummarized_branch(self) -> "DescriptionTree | None":
+        """Return the branch of a group that lacks a summary, on the lowest level where any does;
+        None unless all of that level do, and were looked up.
         """
         if not self._limits.are_exceeded_by(self._first_fragments()) or self.pending_summaries():
-            return set()
+            return None
         level = self._update()
         if level is None or len(self._unsummarized_groups[level]) < len(self._groups[level]):
-            return set()
-        return set(self._groups[level])
+            return None
+        branch = Branch(min(self._groups[level]), self._depth)
+        tree = DescriptionTree(self._key, self._limits, branch)
+        for position, fragment in self._fragments.with_positions():
+            tree.add(fragment, position)
+        return tree
 
     def room(self) -> int:
         """Return how many further fragments need no further level of groups."""
@@ -141,7 +166,7 @@ class DescriptionTree:
         old_position, new_position = change
         if old_position == new_position:
             return
-        depth = depth_of(len(self._fragments))
+        depth = self._branch.depth if self._branch else depth_of(len(self._fragments))
         if depth != self._depth:
             self._rebuild(depth)
             return
@@ -157,7 +182,8 @@ class DescriptionTree:
         """Update stale groups from the leaves up to the first level that lacks summaries; return
         it, or None.
         """
-        for level in range(self._depth, -1, -1):
+        top = len(self._branch.path) if self._branch else 0
+        for level in range(self._depth, top - 1, -1):
             for path in self._stale_paths[level]:
                 self._update_group((level, path))
             self._stale_paths[level].clear()

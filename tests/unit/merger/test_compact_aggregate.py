@@ -134,14 +134,29 @@ def test_what_stands_before_the_stored_ones_is_left_to_the_whole(key: Key) -> No
     assert_same(compact, contributions)
 
 
-def test_it_becomes_whole_before_no_group_is_known_to_lack_a_summary() -> None:
+def test_it_knows_one_group_that_lacks_a_summary_while_all_groups_change() -> None:
     dice = Random(4)
-    contributions = [contribution(dice, RELATION, number) for number in range(1000)]
+    contributions = [contribution(dice, RELATION, number) for number in range(600)]
     compact = compact_of(RELATION, contributions[:400])
-    appended = 0
-    while compact.append([contributions[400 + appended]]):
-        appended += 1
-    assert 15 <= appended < 112, "there are 16 groups, and another level from 513 on"
+    count = 400
+    while compact.append(contributions[count : count + 1]):
+        count += 1
+        hashes = compact.fragments.pending_summaries()
+        assert len(hashes) <= 1
+        assert compact.fragments.branch.lacks_summaries
+        compact.fragments.apply_summaries({}, hashes)
+        missing = whole_of(RELATION, contributions[:count]).fragments.description()
+        assert hashes <= {group.hash for group in missing.missing_summaries}
+    assert count == 512, "further ones make another level of groups"
+
+
+def test_it_lacks_no_summary_once_its_branch_has_all() -> None:
+    dice = Random(4)
+    contributions = [contribution(dice, RELATION, number) for number in range(400)]
+    compact = compact_of(RELATION, contributions)
+    hashes = compact.fragments.pending_summaries()
+    compact.fragments.apply_summaries(dict.fromkeys(hashes, "a summary"), hashes)
+    assert not compact.fragments.branch.lacks_summaries
 
 
 def test_an_entity_that_only_relations_describe_is_whole_again_when_it_is_described() -> None:
