@@ -226,14 +226,14 @@ async def _update_cached(
     aggregates: dict[Key, LargeAggregate] = {}
     for canonical, aggregate, changes in large_keys:
         is_outdated = aggregate.revision < canonical.history.revision
-        changed = _contributions_to(canonical, contributions) if is_outdated else []
+        of_key = _contributions_to(canonical, contributions) if is_outdated else []
         if isinstance(aggregate, CompactAggregate) and (
-            with_missing or changes.summaries or not aggregate.append(changed)
+            with_missing or changes.summaries or not aggregate.append(of_key)
         ):
             aggregate = aggregate.expanded(dependencies.limits)
         if is_outdated:
             if isinstance(aggregate, IncrementalAggregate):
-                aggregate.put(changed)
+                aggregate.put(of_key)
                 stored_hashes = changes.summaries & summaries.keys()
                 aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
             aggregate.revision = canonical.history.revision
@@ -293,15 +293,15 @@ async def _expand_summarized(
     dependencies: MergeDependencies,
 ) -> dict[Key, IncrementalAggregate]:
     """Return, and cache, the whole ones of compact aggregates that may have all summaries."""
-    expanded = {
+    whole_aggregates = {
         key: aggregate.expanded(dependencies.limits)
         for key, aggregate in aggregates.items()
         if isinstance(aggregate, CompactAggregate)
         and not aggregate.fragments.branch.lacks_summaries
     }
-    dependencies.cache.put(partition, expanded.values())
-    await _look_up_summaries(partition, expanded.values(), dependencies)
-    return expanded
+    dependencies.cache.put(partition, whole_aggregates.values())
+    await _look_up_summaries(partition, whole_aggregates.values(), dependencies)
+    return whole_aggregates
 
 
 def _compact(

@@ -83,7 +83,7 @@ class CompactAggregate:
     """
 
     def __init__(
-        self, aggregate: IncrementalAggregate, fragments: JoinedFragments, settled: Position
+        self, aggregate: IncrementalAggregate, fragments: JoinedFragments, position: Position
     ) -> None:
         contributions = aggregate.contributions()
         self.key = aggregate.key
@@ -94,7 +94,7 @@ class CompactAggregate:
         self.fragments = fragments
         self._source_ids = tuple(item.chunk_id for item in contributions[:MAX_SOURCES])
         self._created_at = contributions[0].added_at // 1_000_000
-        self._settled = settled
+        self._settled_position = position
         """What is stored of the first contributions stands at this position or before."""
         self._chunks = array("Q", sorted(_hash_of(item) for item in contributions))
         self._file_paths: dict[str, None] = {}
@@ -102,7 +102,7 @@ class CompactAggregate:
         self._keywords = WordCounts()
         self._steps = 0
         self._blocks: list[bytes] = []
-        self._newest: dict[int, Contribution] = {}
+        self._open_block: dict[int, Contribution] = {}
         self._fixed_size = sum(
             map(getsizeof, (fragments.text, self._source_ids, *self._source_ids))
         )
@@ -113,36 +113,38 @@ class CompactAggregate:
     @property
     def size(self) -> int:
         """Return about how many bytes it takes."""
-        newest = sum(OVERHEAD + getsizeof(item.description) for item in self._newest.values())
         words = len(self._keywords) + len(self._file_paths)
-        return (
-            self._fixed_size + self._blocks_size + newest + words * OVERHEAD + len(self._chunks) * 8
-        )
+        texts = sum(getsizeof(item.description) for item in self._open_block.values())
+        texts += (len(self._open_block) + words) * OVERHEAD
+        texts += len(self.fragments.branch) * FRAGMENT
+        return self._fixed_size + self._blocks_size + texts + len(self._chunks) * 8
 
     def append(self, contributions: Iterable[Contribution]) -> bool:
         """Add what further chunks contribute, all of it or nothing; return whether that was
         possible without the contributions that are compressed.
         """
-        further: list[Contribution] = []
+        new_contributions: list[Contribution] = []
         for contribution in contributions:
-            former_contribution = self._newest.get(_hash_of(contribution))
+            former_contribution = self._open_block.get(_hash_of(contribution))
             if self._has_chunk(contribution):
                 if contribution != former_contribution:
                     return False
             elif not contribution.is_retracted:
-                further.append(contribution)
-        further.sort(key=position_of)
-        if further and position_of(further[0]) <= self._settled:
+                new_contributions.append(contribution)
+        new_contributions.sort(key=position_of)
+        if new_contributions and position_of(new_contributions[0]) <= self._settled_position:
             return False
-        described = [item for item in further if self._describes(item)]
-        if len(described) > self._room or (self._of_relations and len(described) < len(further)):
+        describing_contributions = [item for item in new_contributions if self._describes(item)]
+        if len(describing_contributions) > self._room or (
+            self._of_relations and len(describing_contributions) < len(new_contributions)
+        ):
             return False
-        self._room -= len(described)
-        for contribution in described:
+        self._room -= len(describing_contributions)
+        for contribution in describing_contributions:
             self.fragments.branch.add(contribution.description, position_of(contribution))
-        for contribution in further:
+        for contribution in new_contributions:
             insort(self._chunks, _hash_of(contribution))
-        self._add(further)
+        self._add(new_contributions)
         return True
 
     def aggregate(self) -> Aggregate:
@@ -184,7 +186,7 @@ class CompactAggregate:
             file_path = contribution.file_path
             if len(self._file_paths) < MAX_FILE_PATHS and file_path != UNKNOWN_SOURCE:
                 if file_path not in self._file_paths:
-                    self._settled = max(self._settled, position)
+                    self._settled_position = max(self._settled_position, position)
                 self._file_paths[file_path] = None
             if contribution.kind == "entity":
                 count, first_position = self._votes.get(contribution.type, (0, position))
@@ -192,8 +194,8 @@ class CompactAggregate:
             for word in set(contribution.keywords):
                 self._keywords.change(word, 1)
             self._steps += steps_of(contribution.weight)
-            self._newest[_hash_of(contribution)] = contribution
-        if len(self._newest) >= BLOCK:
+            self._open_block[_hash_of(contribution)] = contribution
+        if len(self._open_block) >= BLOCK:
             self._compress()
 
     def _compress(self) -> None:
@@ -211,12 +213,12 @@ class CompactAggregate:
                 item.keywords,
                 item.weight,
             )
-            for item in self._newest.values()
+            for item in self._open_block.values()
         ]
         block = zlib.compress(marshal.dumps(rows), 1)
         self._blocks.append(block)
         self._blocks_size += getsizeof(block)
-        self._newest.clear()
+        self._open_block.clear()
 
     def _contributions(self) -> Iterator[Contribution]:
         for block in self._blocks:
@@ -230,7 +232,7 @@ class CompactAggregate:
                     keywords=tuple(map(intern, keywords)),
                     weight=weight,
                 )
-        yield from self._newest.values()
+        yield from self._open_block.values()
 
 
 def compacted(aggregate: IncrementalAggregate, limits: SummaryLimits) -> CompactAggregate | None:
