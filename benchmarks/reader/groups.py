@@ -5,7 +5,7 @@ not.
 import json
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ NEAREST = 10
 """Excerpts with most words of the question, out of which some are taken."""
 NEAR = 3
 """How many are."""
+WITH_NEXT = 0.4
+"""Share of excerpts that are read with the sentence after them, where one follows."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,15 @@ class LabelledQuestion:
     excerpts: Mapping[int, Excerpt]
     answers: Collection[int]
     file: str = ""
+    excerpts_with_next: Mapping[int, Excerpt] = field(default_factory=dict[int, Excerpt])
+    """Those after which a sentence follows in their paragraph, with that one, whose number is the
+    next.
+    """
+
+    @property
+    def language(self) -> str:
+        """Return the language of its document."""
+        return language_of(" ".join(excerpt.sentence for excerpt in self.excerpts.values()))
 
     def group(self, chance: random.Random) -> Group:
         """Return it with some excerpts that do not answer: three that share most words with it, one
@@ -65,9 +76,18 @@ class LabelledQuestion:
         numbers = [*answers, *wrong]
         return Group(
             self.question,
-            [self.excerpts[number] for number in numbers],
+            [self._excerpt(number, chance) for number in numbers],
             [number in answers for number in numbers],
         )
+
+    def _excerpt(self, number: int, chance: random.Random) -> Excerpt:
+        """Return an excerpt, in some cases with the sentence after it, unless that one answers and
+        it does not.
+        """
+        is_misleading = number + 1 in self.answers and number not in self.answers
+        if number in self.excerpts_with_next and not is_misleading and chance.random() < WITH_NEXT:
+            return self.excerpts_with_next[number]
+        return self.excerpts[number]
 
     @cached_property
     def _nearest(self) -> Sequence[int]:
@@ -86,14 +106,24 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     the name of a file in `documents`, the question, and the sentences that answer it, if any.
     """
     excerpts: dict[str, dict[int, Excerpt]] = {}
+    excerpts_with_next: dict[str, dict[int, Excerpt]] = {}
     for path in sorted((folder / "documents").iterdir()):
         text = (await parse(path.read_bytes(), path.name)).text
         parts = candidates([("", quotable(text))])
-        excerpts[path.name] = {candidate.place: candidate.excerpt for candidate in parts}
+        excerpts[path.name] = {part.place: part.excerpt for part in parts}
+        excerpts_with_next[path.name] = {
+            part.place: part.excerpts[1] for part in parts if part.excerpts[1:]
+        }
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     return [
-        LabelledQuestion(question, excerpts[file], _numbers(excerpts[file], texts), file)
+        LabelledQuestion(
+            question,
+            excerpts[file],
+            _numbers(excerpts[file], texts),
+            file,
+            excerpts_with_next[file],
+        )
         for file, question, *texts in rows
     ]
 

@@ -1,12 +1,13 @@
 """Teach the reader, and write the files of `offline/reading`.
 
 python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--start FILE] [--own FOLDER ...]
-    [--public FILE ...]
+    [--public FILE ...] [--language english]
 
 One document in seven is kept out; how often the right sentence is first for its questions is
-printed at the end. `--start`: goes on from a `reader.npz`, as that of `offline/reading`. `--own`:
-more folders like `benchmarks/reader/data`, whose documents may not be ours to give away.
-`--public`: files in the format of SQuAD 2.0.
+printed at the end. What was learned is written every ten minutes as well. `--start`: goes on from a
+`reader.npz`, as that of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`,
+whose documents may not be ours to give away. `--public`: files in the format of SQuAD 2.0.
+`--language`: learns from the documents in this one.
 """
 
 import argparse
@@ -14,8 +15,9 @@ import asyncio
 import random
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from benchmarks.reader.base import base, kept_pieces
 from benchmarks.reader.export import cutter, piece_model, read, write
 from benchmarks.reader.groups import Group, LabelledQuestion, own_questions, public_questions
 from benchmarks.reader.network import PADDING, TAUGHT, Network
+from offline.answers.comparison import TAUGHT as TAUGHT_LANGUAGES
 from offline.reading.pieces import Pieces
 
 DATA = Path(__file__).with_name("data")
@@ -48,6 +51,8 @@ OWN = 0.65
 PAIRWISE = 0.5
 """What each pair counts for by itself, beside its place among those of its question."""
 EVERY = 50
+SAVED_EVERY = 10
+"""Minutes after which what was learned is written."""
 KEPT_OUT = 7
 """One document in so many is kept out, by its name."""
 MEAN_FROM = 0.7
@@ -153,14 +158,21 @@ def optimizer_of(network: Network) -> Any:
     return torch.optim.AdamW(rates, weight_decay=0.01)
 
 
-def learn(network: Network, own: Questions, public: Questions, minutes: float) -> None:
-    """Learn for so many minutes, and print how it goes."""
+def learn(
+    network: Network,
+    own: Questions,
+    public: Questions,
+    minutes: float,
+    save: Callable[[str, Network], None],
+) -> None:
+    """Learn for so many minutes, save what was learned now and then, and print how it goes."""
     chance = random.Random(1)
     pieces = Pieces()
     optimizer = optimizer_of(network)
     schedule = Schedule(optimizer, minutes)
     mean_network = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - MEAN_SHARE))
     losses: list[float] = []
+    next_save = SAVED_EVERY
     network.train()
     while schedule.minute < minutes:
         schedule.advance()
@@ -172,6 +184,9 @@ def learn(network: Network, own: Questions, public: Questions, minutes: float) -
         if not schedule.steps % EVERY:
             mean = np.mean(losses[-EVERY:])
             print(f"{schedule.minute:.1f} min, {schedule.steps} steps, loss {mean:.3f}", flush=True)
+        if schedule.minute > next_save:
+            save(f"{next_save} minutes", network)
+            next_save += SAVED_EVERY
     if mean_network.n_averaged:
         network.load_state_dict(mean_network.module.state_dict())
 
@@ -179,6 +194,14 @@ def learn(network: Network, own: Questions, public: Questions, minutes: float) -
 def is_kept_out(question: LabelledQuestion) -> bool:
     """Return whether the document of a question is one that nothing is learned from."""
     return zlib.crc32(question.file.encode()) % KEPT_OUT == 0
+
+
+def write_below(
+    folder: Path, piece_numbers: Sequence[int], subfolder: str, network: Network
+) -> None:
+    """Write the files of a network into a subfolder, or into the folder itself."""
+    (folder / subfolder).mkdir(parents=True, exist_ok=True)
+    write(folder / subfolder, base(), piece_numbers, network)
 
 
 def main() -> None:
@@ -190,6 +213,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, metavar="FILE")
     parser.add_argument("--own", type=Path, nargs="*", default=[], metavar="FOLDER")
     parser.add_argument("--public", type=Path, nargs="*", default=[], metavar="FILE")
+    parser.add_argument("--language", choices=sorted(TAUGHT_LANGUAGES))
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     options = parser.parse_args()
     torch.manual_seed(1)
@@ -202,10 +226,13 @@ def main() -> None:
         read(network, options.start)
     questions_kept_out = [question for question in own if is_kept_out(question)]
     own = [question for question in own if not is_kept_out(question)]
-    learn(network, own, public, options.minutes)
+    if options.language:
+        own = [question for question in own if question.language == options.language]
+    save = partial(write_below, options.out, piece_numbers)
+    learn(network, own, public, options.minutes, save)
     share = first_right(network, questions_kept_out, Pieces())
     print(f"first right of what was kept out: {share:.3f}")
-    write(options.out, base(), piece_numbers, network)
+    save("", network)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,6 @@ TAUGHT = 6
 HEAD = 128
 POSITIONS = 256
 PADDING = 1
-HIDDEN = -1e4
-"""The score of what is not read."""
 _NAMES = ("q", "k", "v", "ao", "fi", "fo")
 _NORMS = ("aln", "oln")
 
@@ -45,9 +43,8 @@ class Layer(nn.Module):
             linear(hidden).view(texts, pieces, self.heads, -1).transpose(1, 2)
             for linear in (self.q, self.k, self.v)
         )
-        scores = query @ key.transpose(-1, -2) * query.shape[-1] ** -0.5
-        shares = torch.softmax(scores.masked_fill(~mask, HIDDEN), -1)
-        attention = (shares @ value).transpose(1, 2).reshape(texts, pieces, width)
+        shares = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        attention = shares.transpose(1, 2).reshape(texts, pieces, width)
         middle = self.aln(hidden + self.ao(attention))
         return self.oln(middle + self.fo(functional.gelu(self.fi(middle))))
 
