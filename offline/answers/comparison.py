@@ -59,18 +59,23 @@ class Embeds(Protocol):
 class Reads(Protocol):
     """A model that reads a question and a sentence together."""
 
-    async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
-        """For each excerpt the logarithm of the odds that it answers the question."""
+    async def judgements(
+        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+    ) -> list[float]:
+        """For each excerpt the logarithm of the odds that it answers the question. `english`:
+        the question is English.
+        """
         ...
 
 
 async def greatest_judgements(
-    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]]
+    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]], *, english: bool
 ) -> list[float]:
     """Return for each sentence the greatest judgement of its excerpts, of which it has one or
-    more.
+    more. `english`: the question is English.
     """
-    judgements = iter(await reader.judgements(question, list(chain.from_iterable(excerpts))))
+    all_excerpts = list(chain.from_iterable(excerpts))
+    judgements = iter(await reader.judgements(question, all_excerpts, english=english))
     return [max(islice(judgements, len(group))) for group in excerpts]
 
 

@@ -2,13 +2,15 @@
 
 `reader.npz` has, for the six languages it was taught in, the words of multilingual-e5-small in 4
 bits, and its lower layers, taught further, in 8 bits
-(`docs/decisions/0209-a-reader-judges-sentences.md`).
+(`docs/decisions/0209-a-reader-judges-sentences.md`). `english.npz` has what differs where question
+and sentence are English: upper layers and the head
+(`docs/decisions/0228-english-has-layers-of-its-own.md`).
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,15 @@ from offline.errors import DamagedFile
 
 WEIGHTS = Path(__file__).with_name("reader.npz")
 WEIGHTS_SHA256 = "f04a46f8de80484275291e06e079a02d755e332881b816e504ee3b45fd14ddeb"
+ENGLISH = Path(__file__).with_name("english.npz")
+ENGLISH_SHA256 = "439f348e62810dad0502a4040b0c1d5a0427a1080f3535a6e1546fec45ba8b06"
+OWN_LAYERS = 5
+"""Layers, the upper ones, that English has of its own."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What `reader.npz` has, by name."""
+    """What the files have, by name."""
 
     arrays: dict[str, Any]
 
@@ -66,10 +72,23 @@ class Weights:
         return Matrix(self.arrays[name], self.arrays[f"{name}.scales"], self.arrays[f"{name}.bias"])
 
 
+@cache
 def weights() -> Weights:
     """Read the weights. Raises `DamagedFile` when their file is not the known one."""
-    with np.load(BytesIO(verified_content(WEIGHTS, WEIGHTS_SHA256))) as arrays:
-        return Weights({name: arrays[name] for name in arrays.files})
+    return Weights(_arrays(WEIGHTS, WEIGHTS_SHA256))
+
+
+@cache
+def english_weights() -> Weights:
+    """Read the weights for English, which share with the others what does not differ. Raises
+    `DamagedFile` when one of both files is not the known one.
+    """
+    return Weights(weights().arrays | _arrays(ENGLISH, ENGLISH_SHA256))
+
+
+def _arrays(path: Path, sha256: str) -> dict[str, Any]:
+    with np.load(BytesIO(verified_content(path, sha256))) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def verified_content(path: Path, sha256: str) -> bytes:

@@ -15,12 +15,17 @@ class ThreadedReader:
     def __init__(self) -> None:
         self._reader = Reader()
 
-    async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
+    async def judgements(
+        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+    ) -> list[float]:
         """Return for each excerpt the logarithm of the odds that it answers the question.
+        `english`: the question is English.
 
         Raises `ConfigurationError` when a file of the reader is not the known one.
         """
         try:
-            return await asyncio.to_thread(self._reader.judgements, question, excerpts)
+            return await asyncio.to_thread(
+                self._reader.judgements, question, excerpts, english=english
+            )
         except DamagedFile as damage:
             raise ConfigurationError(str(damage)) from damage

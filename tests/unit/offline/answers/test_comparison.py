@@ -64,9 +64,13 @@ class OneSentence:
     def __init__(self, sentence: str) -> None:
         self._sentence = sentence
         self.read: list[Excerpt] = []
+        self.is_english = False
 
-    async def judgements(self, question: str, excerpts: Sequence[Excerpt]) -> list[float]:
+    async def judgements(
+        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+    ) -> list[float]:
         self.read += excerpts
+        self.is_english = english
         return [9.0 if excerpt.sentence == self._sentence else -9.0 for excerpt in excerpts]
 
 
@@ -85,15 +89,17 @@ async def test_what_the_reader_judges_corrects_the_order() -> None:
         )
         in reader.read
     )
+    assert not reader.is_english
 
 
 async def test_in_english_a_sentence_is_also_read_with_the_one_after_it() -> None:
     boats = SourcePassage("1", "Vests are worn by all. Oars lie in the shed. The pier is new.")
-    sentences = "Vests are worn by all. Oars lie in the shed."
+    reader = OneSentence("Vests are worn by all. Oars lie in the shed.")
     (_, best), *_ = await scored_candidates(
-        "Where are the oars?", [boats], replace(BOTH, reader=OneSentence(sentences)), "english"
+        "Where are the oars?", [boats], replace(BOTH, reader=reader), "english"
     )
     assert best.part.text == "Vests are worn by all."
+    assert reader.is_english
 
 
 async def test_questions_in_languages_that_the_reader_was_not_taught_in_are_not_read() -> None:

@@ -1,6 +1,7 @@
 """The reader: which sentence answers, in six languages and across two, and what its files hold."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,9 +9,9 @@ import pytest
 from offline.embeddings.minilm import multiplies_signed_bytes
 from offline.embeddings.onnx_sessions import session
 from offline.errors import DamagedFile
-from offline.reading import reader, weights
+from offline.reading import weights
 from offline.reading.excerpt import Excerpt
-from offline.reading.reader import Reader, encoder_graph
+from offline.reading.reader import INPUT, Reader, encoder_graph
 
 ANSWERED = [
     (
@@ -76,6 +77,32 @@ def test_a_judgement_does_not_depend_on_its_company() -> None:
     assert Reader().judgements("When?", []) == []
 
 
+def test_english_sentences_are_judged_by_weights_of_their_own() -> None:
+    question, excerpts = "When does the pool open?", [Excerpt("The pool opens at nine.")]
+    (judgement,) = Reader().judgements(question, excerpts)
+    (judgement_in_english,) = Reader().judgements(question, excerpts, english=True)
+    assert judgement != judgement_in_english
+
+
+def test_a_foreign_sentence_is_judged_by_the_weights_of_all_languages() -> None:
+    sentence = "Das Schwimmbad ist für alle Kinder der Stadt von neun bis zwölf Uhr geöffnet."
+    question, excerpts = "When does the pool open?", [Excerpt(sentence)]
+    expected = Reader().judgements(question, excerpts)
+    assert Reader().judgements(question, excerpts, english=True) == expected
+
+
+def test_english_loads_only_what_differs() -> None:
+    known_weights, english = weights.weights(), weights.english_weights()
+    own_names = {
+        name
+        for name in known_weights.arrays
+        if english.arrays[name] is not known_weights.arrays[name]
+    }
+    layers = range(known_weights.layers - weights.OWN_LAYERS, known_weights.layers)
+    assert {name.split(".")[0] for name in own_names} == {"head", *map(str, layers)}
+    assert english.arrays.keys() == known_weights.arrays.keys()
+
+
 @pytest.mark.skipif(
     not multiplies_signed_bytes(),
     reason="without VNNI signed bytes overflow: they are not used here",
@@ -83,17 +110,22 @@ def test_a_judgement_does_not_depend_on_its_company() -> None:
 def test_weights_of_both_formats_give_the_same_state() -> None:
     known_weights = weights.weights()
     embeddings = known_weights.embeddings([0, 17, 900, 2])[None]
+    layers = range(known_weights.layers)
     signed_state, unsigned_state = (
-        session(encoder_graph(known_weights, signed=kind)).run(None, {"embeddings": embeddings})[0]
+        session(encoder_graph(known_weights, layers, signed=kind)).run(None, {INPUT: embeddings})[0]
         for kind in (True, False)
     )
     assert np.array_equal(signed_state, unsigned_state)
 
 
-def test_another_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damaged_file = tmp_path / "reader.npz"
+@pytest.mark.parametrize(
+    ("name", "load"), [("WEIGHTS", weights.weights), ("ENGLISH", weights.english_weights)]
+)
+def test_another_file_is_refused(
+    name: str, load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged_file = tmp_path / "other.npz"
     damaged_file.write_bytes(b"other")
-    monkeypatch.setattr(weights, "WEIGHTS", damaged_file)
-    monkeypatch.setattr(reader, "_model", reader._model.__wrapped__)  # pyright: ignore
-    with pytest.raises(DamagedFile, match=r"reader\.npz has another SHA-256"):
-        Reader().judgements("When?", [Excerpt("Now.")])
+    monkeypatch.setattr(weights, name, damaged_file)
+    with pytest.raises(DamagedFile, match=r"other\.npz has another SHA-256"):
+        load.__wrapped__()  # what it caches is of the known file
