@@ -26,8 +26,9 @@ TAUGHT = frozenset((ENGLISH, GERMAN, "french", "spanish", "russian", CHINESE))
 READER = 0.4
 """What a judgement of the reader counts for, in least scores of an answer."""
 
-LEAST_READ = 1.2
-"""Least score of an answer that was read, in least scores of one that was not. Both are chosen with
+LEAST_READ = {ENGLISH: 1.4}
+OTHER_LEAST_READ = 1.2
+"""Least score of an answer that was read, in least scores of one that was not. They are chosen with
 documents that the reader did not learn from.
 """
 
@@ -60,22 +61,22 @@ class Reads(Protocol):
     """A model that reads a question and a sentence together."""
 
     async def judgements(
-        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+        self, question: str, excerpts: Sequence[Excerpt], language: str = ""
     ) -> list[float]:
-        """For each excerpt the logarithm of the odds that it answers the question. `english`:
-        the question is English.
+        """For each excerpt the logarithm of the odds that it answers the question, which is in
+        this language, or in an unknown one.
         """
         ...
 
 
 async def greatest_judgements(
-    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]], *, english: bool
+    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]], language: str
 ) -> list[float]:
     """Return for each sentence the greatest judgement of its excerpts, of which it has one or
-    more. `english`: the question is English.
+    more.
     """
     all_excerpts = list(chain.from_iterable(excerpts))
-    judgements = iter(await reader.judgements(question, all_excerpts, english=english))
+    judgements = iter(await reader.judgements(question, all_excerpts, language))
     return [max(islice(judgements, len(group))) for group in excerpts]
 
 
@@ -136,7 +137,9 @@ class Models:
     def least_score(self, language: str) -> float:
         """Return the score below which no sentence answers a question in a language."""
         least_score = self.scoring(language).least_score
-        return LEAST_READ * least_score if self.reading(language) else least_score
+        if not self.reading(language):
+            return least_score
+        return LEAST_READ.get(language, OTHER_LEAST_READ) * least_score
 
     def reading(self, language: str) -> Reads | None:
         """Return what reads a question in a language, if anything does."""

@@ -268,9 +268,7 @@ async def scored_candidates(
     scores = await _compared(question, sentences, scores, models, language)
     if reader := models.reading(language):
         excerpts = [sentences[i].excerpts[: scoring.excerpts] for i in scores]
-        judgements = await greatest_judgements(
-            reader, question, excerpts, english=language == ENGLISH
-        )
+        judgements = await greatest_judgements(reader, question, excerpts, language)
         weight = READER * scoring.least_score
         for i, judgement in zip(scores, judgements, strict=True):
             scores[i] += weight * judgement

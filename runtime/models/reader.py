@@ -16,16 +16,14 @@ class ThreadedReader:
         self._reader = Reader()
 
     async def judgements(
-        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+        self, question: str, excerpts: Sequence[Excerpt], language: str = ""
     ) -> list[float]:
-        """Return for each excerpt the logarithm of the odds that it answers the question.
-        `english`: the question is English.
+        """Return for each excerpt the logarithm of the odds that it answers the question, which is
+        in this language, or in an unknown one.
 
         Raises `ConfigurationError` when a file of the reader is not the known one.
         """
         try:
-            return await asyncio.to_thread(
-                self._reader.judgements, question, excerpts, english=english
-            )
+            return await asyncio.to_thread(self._reader.judgements, question, excerpts, language)
         except DamagedFile as damage:
             raise ConfigurationError(str(damage)) from damage

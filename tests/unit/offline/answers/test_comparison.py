@@ -64,13 +64,13 @@ class OneSentence:
     def __init__(self, sentence: str) -> None:
         self._sentence = sentence
         self.read: list[Excerpt] = []
-        self.is_english = False
+        self.language = ""
 
     async def judgements(
-        self, question: str, excerpts: Sequence[Excerpt], *, english: bool = False
+        self, question: str, excerpts: Sequence[Excerpt], language: str = ""
     ) -> list[float]:
         self.read += excerpts
-        self.is_english = english
+        self.language = language
         return [9.0 if excerpt.sentence == self._sentence else -9.0 for excerpt in excerpts]
 
 
@@ -89,7 +89,7 @@ async def test_what_the_reader_judges_corrects_the_order() -> None:
         )
         in reader.read
     )
-    assert not reader.is_english
+    assert reader.language == "german"
 
 
 async def test_in_english_a_sentence_is_also_read_with_the_one_after_it() -> None:
@@ -99,7 +99,7 @@ async def test_in_english_a_sentence_is_also_read_with_the_one_after_it() -> Non
         "Where are the oars?", [boats], replace(BOTH, reader=reader), "english"
     )
     assert best.part.text == "Vests are worn by all."
-    assert reader.is_english
+    assert reader.language == "english"
 
 
 async def test_questions_in_languages_that_the_reader_was_not_taught_in_are_not_read() -> None:

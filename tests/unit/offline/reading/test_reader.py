@@ -80,7 +80,7 @@ def test_a_judgement_does_not_depend_on_its_company() -> None:
 def test_english_sentences_are_judged_by_weights_of_their_own() -> None:
     question, excerpts = "When does the pool open?", [Excerpt("The pool opens at nine.")]
     (judgement,) = Reader().judgements(question, excerpts)
-    (judgement_in_english,) = Reader().judgements(question, excerpts, english=True)
+    (judgement_in_english,) = Reader().judgements(question, excerpts, "english")
     assert judgement != judgement_in_english
 
 
@@ -88,7 +88,7 @@ def test_a_foreign_sentence_is_judged_by_the_weights_of_all_languages() -> None:
     sentence = "Das Schwimmbad ist für alle Kinder der Stadt von neun bis zwölf Uhr geöffnet."
     question, excerpts = "When does the pool open?", [Excerpt(sentence)]
     expected = Reader().judgements(question, excerpts)
-    assert Reader().judgements(question, excerpts, english=True) == expected
+    assert Reader().judgements(question, excerpts, "english") == expected
 
 
 def test_english_loads_only_what_differs() -> None:
