@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.sqlite.commits import GroupCommits, Outcome, Work, transaction
 from runtime.stores.sqlite.key_filters import FilteringConnection
+from runtime.stores.sqlite.mapping import Mapping
 
 Parameters = tuple[Any, ...]
 T = TypeVar("T")
@@ -54,12 +55,6 @@ would write some of them twice.
 READ_CACHE_KIB = 2048
 """The same of the reading connection, which forgets them at each write of another."""
 
-MAPPED_BYTES = 256 * 1024 * 1024
-"""Bytes of the file that are mapped into memory while a query reads very many pages: it takes a
-quarter of the CPU (decision 220). What is mapped counts as memory of the process, so nothing stays
-mapped.
-"""
-
 
 class SqliteFile:
     """The file `path`, opened at the first call and made with its folder when missing.
@@ -88,24 +83,30 @@ class SqliteFile:
         self._commits = GroupCommits(self._writing, self._commit)
         self._open: tuple[_Connection, _Connection] | None = None
         self._idle: asyncio.Task[None] | None = None
+        self._mapping = Mapping(path)
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
         """Return the rows of a query."""
         with _translated(self._path):
             reader, _ = await self._connections()
             return await reader.run(
-                lambda connection: connection.execute(sql, parameters).fetchall()
+                partial(
+                    self._read, lambda connection: connection.execute(sql, parameters).fetchall()
+                )
             )
 
     async def query(self, work: Callable[[sqlite3.Connection], T], *, is_mapped: bool = False) -> T:
         """Run `work`, which only reads, in the reading thread: all its queries see one state.
 
-        `is_mapped`: the file is mapped into memory meanwhile, for what reads very many pages.
+        `is_mapped`: the file is mapped into memory, for what reads very many pages.
         """
-        run = _in_one_state_mapped if is_mapped else _in_one_state
         with _translated(self._path):
             reader, _ = await self._connections()
-            return await reader.run(partial(run, work=work))
+            if is_mapped:
+                self._mapping.keep(reader.run)
+            return await reader.run(
+                partial(self._read, partial(_in_one_state, work=work), is_mapped=is_mapped)
+            )
 
     async def transact(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Run `work` inside of one transaction, in the writing thread, and return what it returns
@@ -126,10 +127,22 @@ class SqliteFile:
         async with self._opening:
             if self._idle is not None:
                 self._idle.cancel()
+            self._mapping.close()
             connections = self._open or ()
             self._open = None
             for connection in connections:
                 await connection.close()
+
+    def _read(
+        self,
+        work: Callable[[sqlite3.Connection], T],
+        connection: sqlite3.Connection,
+        *,
+        is_mapped: bool = False,
+    ) -> T:
+        """Run `work`, in the reading thread."""
+        self._mapping.prepare(connection, is_wanted=is_mapped)
+        return work(connection)
 
     async def _commit(self, works: Sequence[Work]) -> list[Outcome]:
         _, writer = await self._connections()
@@ -236,17 +249,6 @@ def _in_one_state(connection: sqlite3.Connection, work: Callable[[sqlite3.Connec
         return work(connection)
     finally:
         connection.execute("ROLLBACK")
-
-
-def _in_one_state_mapped(
-    connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]
-) -> T:
-    connection.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
-    try:
-        return _in_one_state(connection, work)
-    finally:
-        # It is unmapped at once unless a page is in use, and then at the next change of the file.
-        connection.execute("PRAGMA mmap_size=0")
 
 
 def _lowered(value: object) -> str | None:

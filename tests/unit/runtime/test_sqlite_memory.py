@@ -14,10 +14,12 @@ from pathlib import Path
 import pytest
 
 from contracts.graph import Hit, Partition, VectorRow
-from runtime.stores.sqlite import file
+from runtime.errors import ConfigurationError
+from runtime.stores.sqlite import file, mapping
 from runtime.stores.sqlite.file import SqliteFile
 from runtime.stores.vectors.sqlite import nearest
 from runtime.stores.vectors.sqlite.store import SqliteVectors
+from tests.support.waiting import PATIENCE, pauses
 
 ROWS = 20_000
 DIMENSION = 8
@@ -36,6 +38,14 @@ def mapped_kib(path: Path) -> int:
         elif is_of_file and field == "Rss:":
             result += int(values[0])
     return result
+
+
+async def unmapped(path: Path) -> None:
+    """Return once nothing of a file is in the memory of this process."""
+    async with asyncio.timeout(PATIENCE):
+        intervals = pauses()
+        while mapped_kib(path):
+            await asyncio.sleep(next(intervals))
 
 
 def read_all(connection: sqlite3.Connection) -> int:
@@ -72,9 +82,10 @@ async def numbers(tmp_path: Path) -> AsyncGenerator[SqliteFile]:
 
 
 @needs_proc
-async def test_a_file_is_mapped_while_a_query_asks_for_it_and_at_no_other_time(
-    numbers: SqliteFile, tmp_path: Path
+async def test_a_file_is_mapped_by_a_query_that_asks_for_it_and_stays_so_for_the_next(
+    numbers: SqliteFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(mapping, "IDLE", PATIENCE)
     path = tmp_path / "numbers.sqlite"
 
     def read(connection: sqlite3.Connection) -> int:
@@ -84,20 +95,46 @@ async def test_a_file_is_mapped_while_a_query_asks_for_it_and_at_no_other_time(
     assert await numbers.query(read) == 0
     for _ in range(2):
         assert await numbers.query(read, is_mapped=True) > 400 * ROWS // 1024
-        assert mapped_kib(path) == 0
+        assert mapped_kib(path) > 400 * ROWS // 1024
+    await numbers.close()
+    assert mapped_kib(path) == 0
+
+
+@needs_proc
+async def test_a_file_is_mapped_no_longer_once_nobody_has_asked_for_it_for_a_while(
+    numbers: SqliteFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mapping, "IDLE", 0.01)
+    for _ in range(2):
+        assert await numbers.query(read_all, is_mapped=True) == 400 * ROWS
+        await unmapped(tmp_path / "numbers.sqlite")
 
 
 @needs_proc
 async def test_a_mapped_query_that_fails_leaves_nothing_mapped(
-    numbers: SqliteFile, tmp_path: Path
+    numbers: SqliteFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(mapping, "IDLE", 0.01)
+
     def fail(connection: sqlite3.Connection) -> None:
         read_all(connection)
         raise ValueError("stop")
 
     with pytest.raises(ValueError, match="stop"):
         await numbers.query(fail, is_mapped=True)
-    assert mapped_kib(tmp_path / "numbers.sqlite") == 0
+    await unmapped(tmp_path / "numbers.sqlite")
+
+
+@pytest.mark.parametrize("is_mapped", [True, False])
+async def test_a_file_that_was_cut_while_it_stays_mapped_is_an_error_that_names_it(
+    numbers: SqliteFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mapped: bool
+) -> None:
+    monkeypatch.setattr(mapping, "IDLE", PATIENCE)
+    path = tmp_path / "numbers.sqlite"
+    assert await numbers.query(read_all, is_mapped=True) == 400 * ROWS
+    os.truncate(path, path.stat().st_size // 4)
+    with pytest.raises(ConfigurationError, match=r"numbers\.sqlite is damaged"):
+        await numbers.query(read_all, is_mapped=is_mapped)
 
 
 async def test_each_connection_has_a_cache_of_bounded_size(numbers: SqliteFile) -> None:
@@ -134,9 +171,10 @@ async def test_pages_that_writes_have_read_are_forgotten_when_nobody_writes(
 
 
 @needs_proc
-async def test_vectors_are_mapped_while_they_are_searched_and_at_no_other_time(
+async def test_vectors_are_mapped_while_they_are_searched_and_no_longer_once_nobody_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(mapping, "IDLE", 0.01)
     path = tmp_path / "vectors.sqlite"
     vectors = SqliteVectors(path, model="m", dimension=DIMENSION)
     await vectors.prepare(1)
@@ -155,7 +193,8 @@ async def test_vectors_are_mapped_while_they_are_searched_and_at_no_other_time(
     monkeypatch.setattr(nearest.stored, "ranked", note)
     await vectors.close()  # by which all is copied out of the WAL
     assert len(await vectors.search(HERE, "entities", (1.0,) * DIMENSION, top_k=5)) == 5
-    assert sizes[0] > 0 == mapped_kib(path)
+    assert sizes[0] > 0
+    await unmapped(path)
     assert len(await vectors.versions(HERE, "entities", ["ent-1"])) == 1
     assert mapped_kib(path) == 0
     await vectors.close()
