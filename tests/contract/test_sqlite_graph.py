@@ -15,9 +15,12 @@ from typing import Any
 import pytest
 
 from contracts.graph import Entity, Partition, Relation
+from contracts.ids import chunk_id
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.graph.sqlite.degrees import CLASSES, DEGREES, schema_statements
 from runtime.stores.graph.sqlite.store import SqliteGraph
+from runtime.stores.graph.table_records import joined
+from runtime.stores.packed_texts import unpacked_list, unpacked_text
 from runtime.stores.port import Checkpoint
 from tests.support.graph_stores import entity, every_entity, every_relation, relation
 
@@ -213,6 +216,46 @@ async def test_a_file_without_tables_is_unavailable_until_it_is_prepared(path: P
     assert await graph.missing() == []
     assert await graph.entities(HERE, ["a"]) == {}
     await graph.close()
+
+
+async def test_rows_that_an_older_program_wrote_are_read_beside_those_that_are_packed(
+    graph: SqliteGraph, path: Path
+) -> None:
+    chunks = tuple(chunk_id(f"doc-{number:032x}", number) for number in range(30))
+    lists = {"source_ids": chunks, "file_paths": ("a.txt", *map("folder/{}.txt".format, range(9)))}
+    long = "What the Ferry Guild of Port Elm did in that year. " * 9
+    entities = [entity(name, description=f"{name} {long}", **lists) for name in "abcd"]
+    relations = [relation("a", name, description=f"{long} {name}", **lists) for name in "bcd"]
+    await graph.put(HERE, entities, relations)
+
+    async def answers() -> tuple[Any, ...]:
+        pairs = [each.key for each in relations]
+        excerpts = [await graph.excerpts(HERE, "abcd", pairs, longest=n) for n in (0, 7, 10_000)]
+        summaries = await graph.relation_summaries(HERE, "abcd", limit=9)
+        neighbours = await graph.neighbourhood(HERE, "ab", limit=9)
+        return await every_entity(graph, HERE), excerpts, summaries, neighbours
+
+    packed_answers = await answers()
+    assert packed_answers[0] == entities
+    assert await every_relation(graph, HERE) == relations
+    with closing(sqlite3.connect(path)) as connection:
+        for table in ("graph_entities", "graph_relations"):
+            columns = f"description, source_ids, file_paths FROM {table} WHERE id < 4"
+            records = connection.execute(f"SELECT id, {columns}").fetchall()
+            assert all(isinstance(text, bytes) for _, *texts in records for text in texts)
+            plain_texts = [
+                (
+                    unpacked_text(text),
+                    *(joined(unpacked_list(packed)) for packed in packed_lists),
+                    id,
+                )
+                for id, text, *packed_lists in records
+            ]
+            sets = "description = ?, source_ids = ?, file_paths = ?"
+            connection.executemany(f"UPDATE {table} SET {sets} WHERE id = ?", plain_texts)
+        connection.commit()
+    assert await answers() == packed_answers
+    assert await every_relation(graph, HERE) == relations
 
 
 async def test_what_is_dropped_leaves_no_row_and_no_other_partition_loses_any(

@@ -6,6 +6,7 @@ import asyncio
 import random
 import sqlite3
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from contracts.graph import Partition, VectorRow
+from contracts.ids import entity_vector_id, sha256
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.sqlite.commits import transaction
 from runtime.stores.vectors.memory import MemoryVectors
@@ -233,6 +235,61 @@ async def test_a_file_of_format_4_is_moved_by_its_first_reader_whoever_is_killed
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
         assert not [name for (name,) in tables if name.endswith("older")]
+
+
+def unpack_rows(path: Path, rows: Sequence[VectorRow]) -> None:
+    """Write packed rows as a program of format 6 did."""
+    with closing(sqlite3.connect(path)) as connection:
+        (name,) = connection.execute(
+            "SELECT name FROM collections WHERE name LIKE '%entities%'"
+        ).fetchone()
+        records = connection.execute(f"SELECT slot, id, text, text_hash FROM {name}").fetchall()
+        assert all(isinstance(value, bytes) for _, *values in records for value in values)
+        connection.executemany(
+            f"UPDATE {name} SET id = ?, text = ?, text_hash = ? WHERE slot = ?",
+            [(rows[slot].id, rows[slot].text, rows[slot].text_hash, slot) for slot, *_ in records],
+        )
+        connection.execute("PRAGMA user_version = 6")
+        connection.commit()
+
+
+async def test_rows_of_format_6_are_read_beside_those_that_are_packed(tmp_path: Path) -> None:
+    path = tmp_path / "v.sqlite"
+    rows = [
+        VectorRow(
+            entity_vector_id(f"name {n}"),
+            f"name {n}\n" + "What the Ferry Guild of Port Elm did in that year. " * 3,
+            sha256(f"{n}"),
+            vector=tuple(float(n == place) for place in range(DIMENSION)),
+        )
+        for n in range(DIMENSION)
+    ]
+    changed_rows = [replace(row, text=f"{row.text} And so on.", version=2) for row in rows[:4]]
+    gone_ids = [row.id for row in rows[2:9]]
+    file, memory = store(path), MemoryVectors("m", DIMENSION)
+    for vectors in (file, memory):
+        await vectors.put(HERE, "entities", rows)
+    await file.close()
+    unpack_rows(path, rows)
+    file = store(path)
+    ids = [row.id for row in rows]
+    for step in ("older", "changed", "deleted"):
+        for vectors in (file, memory):
+            if step == "changed":
+                await vectors.put(HERE, "entities", changed_rows)
+            elif step == "deleted":
+                await vectors.delete(HERE, "entities", gone_ids)
+        answers = [
+            (
+                await vectors.get(HERE, "entities", ids, vectors=True),
+                await vectors.versions(HERE, "entities", ids),
+                await vectors.scan(HERE, "entities"),
+                await vectors.search(HERE, "entities", rows[1].vector, top_k=3, min_score=0.5),
+            )
+            for vectors in (file, memory)
+        ]
+        assert answers[0] == answers[1], step
+    await file.close()
 
 
 async def test_a_file_of_a_newer_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
