@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 from runtime.errors import ConfigurationError, Unavailable
 from runtime.stores.sqlite.commits import GroupCommits, Outcome, Work, transaction
 from runtime.stores.sqlite.key_filters import FilteringConnection
-from runtime.stores.sqlite.mapping import Mapping
+from runtime.stores.sqlite.mapping import FileMapping
 
 Parameters = tuple[Any, ...]
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class SqliteFile:
         self._commits = GroupCommits(self._writing, self._commit)
         self._open: tuple[_Connection, _Connection] | None = None
         self._idle: asyncio.Task[None] | None = None
-        self._mapping = Mapping(path)
+        self._mapping = FileMapping(path)
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[Parameters]:
         """Return the rows of a query."""

@@ -23,7 +23,7 @@ Run = Callable[[Callable[[sqlite3.Connection], None]], Awaitable[None]]
 """Runs a step in the thread of a connection."""
 
 
-class Mapping:
+class FileMapping:
     """The mapping of one file by the connection that reads it. All but `keep` and `close` is done
     in the thread of the connection.
     """
