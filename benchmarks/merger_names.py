@@ -4,8 +4,8 @@
 
 Gives the handler of the merger what is said in short documents whose names follow Zipf's law, 64
 documents at once, with rows in a SQLite file and the graph in memory. Prints Markdown: CPU a
-document and what the cache of names takes, block by block. With a smaller cache it shows earlier
-what happens once names no longer fit.
+document, block by block. With a smaller cache it shows earlier what happens once names no longer
+fit.
 """
 
 import argparse

@@ -54,9 +54,9 @@ class Story:
         """Ask for people who see what these principals see; without any, for who sees all. The
         answer waits for all that has been done up to now.
         """
-        now = time.time_ns() // 1000
+        position = time.time_ns() // 1000
         with Lightstream(workspace=WORKSPACE, on_behalf_of=principals) as client:
-            answer = client.query(question, min_position=now)
+            answer = client.query(question, min_position=position)
         asker = ", ".join(principals) or "everything seen"
         sys.stdout.write(f"\n{question} ({asker})\n{answer.response}\n")
         return answer

@@ -79,7 +79,8 @@ class JoinedFragments(NamedTuple):
 class CompactAggregate:
     """The active contributions to one canonical key that no edit touches, and what they add up to.
 
-    `sources`, `revision` and `size`: as of an `IncrementalAggregate`.
+    `sources`, `revision` and `size`: as of an `IncrementalAggregate`. `position`: that of the last
+    fragment that is joined or the last chunk that is a source, whichever stands behind the other.
     """
 
     def __init__(
@@ -114,10 +115,15 @@ class CompactAggregate:
     def size(self) -> int:
         """Return about how many bytes it takes."""
         words = len(self._keywords) + len(self._file_paths)
-        texts = sum(getsizeof(item.description) for item in self._open_block.values())
-        texts += (len(self._open_block) + words) * OVERHEAD
-        texts += len(self.fragments.branch) * FRAGMENT
-        return self._fixed_size + self._blocks_size + texts + len(self._chunks) * 8
+        open_block = sum(getsizeof(item.description) for item in self._open_block.values())
+        return (
+            self._fixed_size
+            + self._blocks_size
+            + open_block
+            + (len(self._open_block) + words) * OVERHEAD
+            + len(self.fragments.branch) * FRAGMENT
+            + len(self._chunks) * self._chunks.itemsize
+        )
 
     def append(self, contributions: Iterable[Contribution]) -> bool:
         """Add what further chunks contribute, all of it or nothing; return whether that was

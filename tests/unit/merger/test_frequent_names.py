@@ -42,11 +42,11 @@ async def step(dice: Random, merger: Merger, numbers: range, version: int) -> No
     if kind == "new":
         await merger.merge(*(says(number, version) for number in numbers))
         return
-    known = dice.randrange(numbers.start)
+    earlier_number = dice.randrange(numbers.start)
     if kind == "changed":
-        await merger.merge(says(known, version))
+        await merger.merge(says(earlier_number, version))
     elif kind == "deleted":
-        await delete(merger, known, version)
+        await delete(merger, earlier_number, version)
     else:
         harness = Harness(merger)
         events = await merger.merge(says(numbers.start, version))

@@ -44,7 +44,7 @@ COLUMNS = (
 
 Record = tuple[Any, ...]
 
-_UNPACKED: Mapping[str, Callable[[Packed], str]] = {
+_READERS: Mapping[str, Callable[[Packed], str]] = {
     "id": unpacked_id,
     "text": unpacked_text,
     "text_hash": unpacked_digest,
@@ -220,14 +220,14 @@ def _at(
         f"WHERE space = ? AND {among('slot')}"
     )
     records = connection.execute(sql, (space, json_list(list(slots)))).fetchall()
-    unpacked = {
-        place: _UNPACKED[column]
+    readers = {
+        place: _READERS[column]
         for place, column in enumerate(columns.split(", "))
-        if column in _UNPACKED
+        if column in _READERS
     }
     return [
         tuple(
-            unpacked[place](value) if place in unpacked else value
+            readers[place](value) if place in readers else value
             for place, value in enumerate(record)
         )
         for record in records
