@@ -13,8 +13,8 @@ CACHE = Path(".pytest_cache/beside-others")
 """`cache_dir` of the run before: its own, so that failures of other runs are not asked."""
 
 MOST = 3
-"""More than that at once are a fault of ours or of the machine, which a second try would only
-hide.
+"""Files with failed tests. A server that does not answer for a while fails what asks it, tests of
+two or three workers; more is a fault of ours or of the machine, which a second try would only hide.
 """
 
 
@@ -27,8 +27,12 @@ def failures(cache: Path) -> list[str]:
 def main(folders: list[str]) -> int:
     """Run them in one process with nothing beside it. 0 when all pass."""
     failed = failures(CACHE)
-    if not 0 < len(failed) <= MOST:
-        print(f"{len(failed)} tests failed; only up to {MOST} are asked again, alone")
+    files = {test.partition("::")[0] for test in failed}
+    if not 0 < len(files) <= MOST:
+        print(
+            f"{len(failed)} tests of {len(files)} files failed; "
+            f"those of up to {MOST} files are asked again, alone"
+        )
         return 1
     print("\nAsked again, alone:", *failed, sep="\n  ", flush=True)
     again = ["--last-failed", "--last-failed-no-failures", "none", "-o", f"cache_dir={CACHE}"]

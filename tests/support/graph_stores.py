@@ -31,7 +31,7 @@ from tests.support.postgres_server import (
     shared_postgres,
 )
 from tests.support.shared_servers import Address, SharedServers
-from tests.support.waiting import PATIENCE, pauses
+from tests.support.waiting import PATIENCE, STORE_PATIENCE, pauses
 
 
 @dataclass
@@ -49,7 +49,7 @@ class GraphStore:
     user: str = ""
     password: str = field(default="", repr=False)
 
-    def another(self, *, timeout: float = 30.0) -> Graph:
+    def another(self, *, timeout: float = STORE_PATIENCE) -> Graph:
         """One more client, closed when the suite ends."""
         if not self.uri:
             return self.client
@@ -145,7 +145,7 @@ async def _in_file(clients: AsyncExitStack, path: Path) -> GraphStore:
 
 
 async def _on_postgres(clients: AsyncExitStack, process: Process | None, url: str) -> GraphStore:
-    client = PostgresGraph(url)
+    client = PostgresGraph(url, timeout=STORE_PATIENCE)
     clients.push_async_callback(client.close)
     await client.prepare()
     return GraphStore(client, clients, process, url)
@@ -154,7 +154,7 @@ async def _on_postgres(clients: AsyncExitStack, process: Process | None, url: st
 async def _connected(
     clients: AsyncExitStack, process: Process | None, address: Address
 ) -> GraphStore:
-    client = BoltGraph(address["uri"], address["user"], address["password"])
+    client = BoltGraph(address["uri"], address["user"], address["password"], timeout=STORE_PATIENCE)
     clients.push_async_callback(client.close)
     await client.prepare()
     return GraphStore(client, clients, process, **address)

@@ -21,6 +21,7 @@ from runtime.stores.documents.sqlite.store import SqliteRows
 from tests.support.mongo import shared_mongo
 from tests.support.postgres_server import fresh_schema, shared_postgres
 from tests.support.shared_servers import SharedServers
+from tests.support.waiting import STORE_PATIENCE
 
 REAL = os.environ.get("LIGHTSTREAM_TEST_MONGODB_URI", "")
 STORES = ["memory", "sqlite", "mongo", "postgres", *(["mongodb"] if REAL else [])]
@@ -56,11 +57,11 @@ async def document_store(
         yield lambda: SqliteRows(folder / "new" / "rows.sqlite")
     elif name == "postgres":
         async with fresh_schema(shared_postgres(servers)) as url:
-            yield lambda: PostgresRows(url, timeout=60)
+            yield lambda: PostgresRows(url, timeout=STORE_PATIENCE)
     else:
         uri = REAL if name == "mongodb" else shared_mongo(servers)
         database = f"lightstream_test_{uuid4().hex}"
-        yield lambda: MongoRows(uri, database, timeout=60)  # the server has other users, too
+        yield lambda: MongoRows(uri, database, timeout=STORE_PATIENCE)
         client: Any = AsyncIOMotorClient(uri)
         await client.drop_database(database)
         client.close()

@@ -30,6 +30,7 @@ from tests.support.postgres_server import (
 from tests.support.qdrant_server import PROGRAM, QDRANTS, URI, qdrant_server
 from tests.support.servers import missing
 from tests.support.shared_servers import Address, SharedServers
+from tests.support.waiting import STORE_PATIENCE
 
 SERVERS = ["milvus-lite", "milvus", "postgres", *QDRANTS]
 """Those that are a process, as far as they can be had here."""
@@ -66,7 +67,7 @@ class VectorStore:
         self.client = self.another()
 
     def another(
-        self, model: str = MODEL, dimension: int = DIMENSION, *, timeout: float = 30
+        self, model: str = MODEL, dimension: int = DIMENSION, *, timeout: float = STORE_PATIENCE
     ) -> Vectors:
         """One more client, closed when the suite ends."""
         client = self.connect(model, dimension, timeout)

@@ -11,6 +11,11 @@ PATIENCE = 400.0
 machine is; where the time itself is what a test is about, the test names its own.
 """
 
+STORE_PATIENCE = 120.0
+"""Seconds that a client gives a store's server, four times the default: tests of other workers load
+it at the same time, and what it stores must reach the disk.
+"""
+
 
 def pauses(longest: float = 0.3) -> Iterator[float]:
     """Yield the seconds between two looks at what must come, each a tenth longer.

@@ -41,11 +41,12 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def failed_run(folder: Path, count: int) -> None:
-    """A run beside others, in which as many tests failed and one passed."""
+def failed_run(folder: Path, count: int, files: int = 1) -> None:
+    """A run beside others, in which as many tests of each file failed and one passed."""
     (folder / "pytest.ini").write_text("[pytest]\n")
-    (folder / "test_some.py").write_text(TESTS.format(count=count))
-    assert run(folder, "pytest", "-o", f"cache_dir={CACHE}", "test_some.py").returncode == 1
+    for number in range(files):
+        (folder / f"test_some_{number}.py").write_text(TESTS.format(count=count))
+    assert run(folder, "pytest", "-o", f"cache_dir={CACHE}", ".").returncode == 1
     (folder / "asked").unlink()
 
 
@@ -56,19 +57,20 @@ def failed_run(folder: Path, count: int) -> None:
 def test_what_failed_is_asked_again_and_named(
     tmp_path: Path, is_mended: bool, code: int, verdict: str
 ) -> None:
-    failed_run(tmp_path, count=2)
+    failed_run(tmp_path, count=5)
     if is_mended:
         (tmp_path / "there").touch()
-    again = run(tmp_path, "tests.support.again", "test_some.py")
+    again = run(tmp_path, "tests.support.again", ".")
     assert (again.returncode, verdict in again.stdout) == (code, True), again.stdout
-    assert (tmp_path / "asked").read_text() == "failing failing "
-    last_lines = again.stdout.splitlines()[-2:]
-    assert last_lines == [f"  test_some.py::test_needs_a_file[{number}]" for number in range(2)]
+    assert (tmp_path / "asked").read_text() == 5 * "failing "
+    last_lines = again.stdout.splitlines()[-5:]
+    assert last_lines == [f"  test_some_0.py::test_needs_a_file[{number}]" for number in range(5)]
 
 
-def test_more_than_a_few_are_not_asked_again(tmp_path: Path) -> None:
-    failed_run(tmp_path, count=MOST + 1)
+def test_those_of_more_than_a_few_files_are_not_asked_again(tmp_path: Path) -> None:
+    failed_run(tmp_path, count=1, files=MOST + 1)
     (tmp_path / "there").touch()
-    again = run(tmp_path, "tests.support.again", "test_some.py")
-    assert (again.returncode, f"{MOST + 1} tests failed" in again.stdout) == (1, True)
+    again = run(tmp_path, "tests.support.again", ".")
+    assert again.returncode == 1
+    assert f"{MOST + 1} tests of {MOST + 1} files failed" in again.stdout
     assert not (tmp_path / "asked").exists()

@@ -108,9 +108,11 @@ async def test_a_paused_model_is_named_with_the_time_to_wait(
 ) -> None:
     limiter = RateLimiter("wait:60 at 127.0.0.1", Limits(calls=4), max_wait=1.0)
     async with _answers(provider, "wait:60", limiter=limiter) as answers:
-        for _ in range(2):  # what the provider says itself, and what is said while it is left alone
+        # What the provider says itself, and what is said while it is left alone.
+        for shortest in (60, 30):
             answer = await _asked(harness, answer_generator=answers)
-            assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+            assert answer.status_code == 503
+            assert shortest <= int(answer.headers["Retry-After"]) <= 60
             assert "the language model wait:60 is paused or busy" in answer.json()["detail"]
     assert len(provider.requests) == 1
 
