@@ -2,7 +2,7 @@
 
     python -m benchmarks.multihop [--seeds 1] [--distractors 300] [--modes walk,mix] [--embedder
     minilm|lexical] python -m benchmarks.multihop --real [FOLDER] [--sets musique,hotpotqa]
-    [--titles titled,plain] [--cache FOLDER]
+    [--titles titled,plain] [--documents 20000] [--cache FOLDER]
 
 The world of `benchmarks/multihop_world.py` goes through the chunker, the offline extractor, the
 merger and the indexer, with stores in memory, and is asked in each mode with `chunk_top_k` 8.
@@ -144,6 +144,9 @@ def parser() -> argparse.ArgumentParser:
     real.add_argument(
         "--titles", default="titled,plain", help="of the documents: titled, plain or both"
     )
+    real.add_argument(
+        "--documents", type=int, default=0, help="that many at least, with passages of other sets"
+    )
     return arguments
 
 
@@ -175,7 +178,9 @@ def main() -> None:
         for name in given.sets.split(","):
             for style in given.titles.split(","):
                 asyncio.run(
-                    multihop_sets.measure(given.real, name, style == "titled", modes, embedder)
+                    multihop_sets.measure(
+                        given.real, name, style == "titled", modes, embedder, given.documents
+                    )
                 )
     else:
         measure_worlds(given, embedder, modes)

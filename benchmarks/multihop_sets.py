@@ -3,7 +3,8 @@ the first?
 
 Each passage is a document, "title: text" or the text alone, cut, extracted, merged and indexed as
 the services do it offline, with their defaults. Each question is asked as it is, in lower case, and
-with one typing error in every name.
+with one typing error in every name. More documents are of the passages of the other sets, and after
+those of all passages under new names.
 """
 
 import json
@@ -11,8 +12,10 @@ import random
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
+from itertools import count as counting
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ import numpy as np
 from benchmarks.measuring.tables import table
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document, misspelt
+from benchmarks.yardstick.documents import Passage, renamed
 from contracts.chunking import Chunking
 from offline.language.stop_words import STOPWORDS
 from services.query.partitions import Partitions
@@ -80,23 +84,47 @@ def ranks(asked: RealQuestion, files: Sequence[str]) -> tuple[float, ...]:
     return tuple(files.index(file) if file in files else float("inf") for file in asked.files)
 
 
-def load(folder: Path, name: str, titled: bool) -> tuple[list[Document], list[RealQuestion]]:
-    """The passages of a set as documents, and its questions. Exits when the file is missing."""
-    path = folder / f"{name}-train-100.json"
-    if not path.is_file():
-        raise SystemExit(f"{path} is missing: benchmarks/README.md says where it comes from")
-    read = json.loads(path.read_text("utf-8"))
+def load(
+    folder: Path, name: str, titled: bool, count: int = 0
+) -> tuple[list[Document], list[RealQuestion]]:
+    """The passages of a set as documents, with as many of others that there are `count`, and its
+    questions. Exits when a file is missing.
+    """
+    read = _read(folder, name)
+    own = [Passage(each["title"], each["text"]) for each in read["passages"]]
+    more = islice(distractors(folder, name, own), max(0, count - len(own)))
     documents = [
-        Document(
-            _file(number), f"{passage['title']}: {passage['text']}" if titled else passage["text"]
-        )
-        for number, passage in enumerate(read["passages"])
+        Document(_file(number), f"{passage.title}: {passage.text}" if titled else passage.text)
+        for number, passage in enumerate(chain(own, more))
     ]
     questions = [
         RealQuestion(q["question"], tuple(map(_file, q["gold"])), _group(q))
         for q in read["questions"]
     ]
     return documents, questions
+
+
+def distractors(folder: Path, name: str, own: Sequence[Passage]) -> Iterator[Passage]:
+    """Passages that no question of a set needs, without end: those of the other sets, then all of
+    them with other names, and with others again.
+    """
+    others = [
+        Passage(each["title"], each["text"])
+        for other in SETS
+        if other != name
+        for each in _read(folder, other)["passages"]
+    ]
+    titles = {passage.title for passage in own}
+    yield from (passage for passage in others if passage.title not in titles)
+    for turn in counting(1):
+        yield from (renamed(passage, turn) for passage in (*own, *others))
+
+
+def _read(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / f"{name}-train-100.json"
+    if not path.is_file():
+        raise SystemExit(f"{path} is missing: benchmarks/README.md says where it comes from")
+    return json.loads(path.read_text("utf-8"))
 
 
 def _file(number: int) -> str:
@@ -227,10 +255,15 @@ def shortfalls(result: dict[str, list[Answer]]) -> list[str]:
 
 
 async def measure(
-    folder: Path, name: str, titled: bool, modes: Sequence[str], embedder: CachedEmbedder
+    folder: Path,
+    name: str,
+    titled: bool,
+    modes: Sequence[str],
+    embedder: CachedEmbedder,
+    count: int = 0,
 ) -> None:
-    """Print the table of one set."""
-    documents, questions = load(folder, name, titled)
+    """Print the table of one set, among at least `count` documents."""
+    documents, questions = load(folder, name, titled, count)
     stores = await filled(documents, embedder, CHUNKING)
     asking = Asking(stores.deps(embed=embedder.embed, min_score=0.2), embedder)
     groups = " / ".join(sorted({question.group for question in questions}))

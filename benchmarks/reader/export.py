@@ -1,6 +1,6 @@
 """The files of `offline/reading` out of a network that has learned."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,17 @@ def weights_file(base: Base, piece_numbers: Sequence[int], network: Network) -> 
         "positions": network.positions.numpy().astype(np.float16),
         **_norm("words", network.norm),
     }
-    for number, layer in enumerate(network.layers):
+    return _content(arrays | _upper_arrays(network, len(network.layers)))
+
+
+def language_file(network: Network, layers: int) -> bytes:
+    """Return the content of a file as `english.npz`: so many upper layers, and the head."""
+    return _content(_upper_arrays(network, layers))
+
+
+def _upper_arrays(network: Network, layers: int) -> dict[str, Any]:
+    arrays: dict[str, Any] = {}
+    for number, layer in list(enumerate(network.layers))[-layers:]:
         arrays |= _matrix(f"{number}.query_key_value", layer.q, layer.k, layer.v)
         arrays |= _matrix(f"{number}.out", layer.ao)
         arrays |= _matrix(f"{number}.wide", layer.fi)
@@ -62,15 +72,23 @@ def weights_file(base: Base, piece_numbers: Sequence[int], network: Network) -> 
         linear = getattr(network, name)
         arrays[f"head.{name}.weight"] = linear.weight.detach().numpy()
         arrays[f"head.{name}.bias"] = linear.bias.detach().numpy()
+    return arrays
+
+
+def _content(arrays: Mapping[str, Any]) -> bytes:
     content = BytesIO()
     np.savez(content, **arrays)
     return content.getvalue()
 
 
 def read(network: Network, file: Path) -> None:
-    """Give a network the weights of a file as `reader.npz`, so that it goes on learning."""
+    """Give a network the weights that a file as `reader.npz` or `english.npz` has, so that it goes
+    on learning.
+    """
     with np.load(file) as arrays:
         for number, layer in enumerate(network.layers):
+            if f"{number}.out" not in arrays:
+                continue
             _read_matrix(arrays, f"{number}.query_key_value", layer.q, layer.k, layer.v)
             _read_matrix(arrays, f"{number}.out", layer.ao)
             _read_matrix(arrays, f"{number}.wide", layer.fi)

@@ -4,8 +4,9 @@ not.
 
 import json
 import random
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,18 @@ NEAREST = 10
 """Excerpts with most words of the question, out of which some are taken."""
 NEAR = 3
 """How many are."""
+COMPARED = 3
+"""Excerpts that the product would have read, and that do not answer, of a group."""
+PART = 8
+"""Characters that a part of an answering sentence has at least; fewer stand in many."""
+ROW = 5
+"""Different words of a row that tell which one it is."""
 WITH_NEXT = 0.4
 """Share of excerpts that are read with the sentence after them, where one follows."""
+
+_WORD = re.compile(r"\w+")
+_MARKUP = re.compile(r"\]\([^()\s]*\)|<[^<>]*>|&#?\w+;|^\s*\(?\w{1,3}[.)]\s")
+"""Where a link leads, tags, character references, and the number of an item."""
 
 
 @dataclass(frozen=True)
@@ -53,32 +64,46 @@ class LabelledQuestion:
     """Those after which a sentence follows in their paragraph, with that one, whose number is the
     next.
     """
+    compared: Sequence[Excerpt] = ()
+    """Those that the product would have read, and that do not answer; none where it was not asked.
+    """
 
-    @property
+    @cached_property
     def language(self) -> str:
         """Return the language of its document."""
         return language_of(" ".join(excerpt.sentence for excerpt in self.excerpts.values()))
 
     def group(self, chance: random.Random) -> Group:
-        """Return it with some excerpts that do not answer: three that share most words with it, one
-        beside an answer, and others by chance.
+        """Return it with some excerpts that do not answer: three that the product would have read
+        or that share most words with it, one beside an answer, and others by chance.
         """
         answers = chance.sample(sorted(self.answers), min(ANSWERS, len(self.answers)))
         others = [number for number in self.excerpts if number not in self.answers]
         places = [place for number in answers for place in (number - 1, number + 1)]
         neighbours = [place for place in places if place in others]
-        wrong = chance.sample(self._nearest, min(NEAR, len(self._nearest)))
+        compared = chance.sample(self.compared, min(COMPARED, len(self.compared)))
+        wrong = chance.sample(self._nearest, min(NEAR - len(compared), len(self._nearest)))
         wrong += chance.sample(neighbours, min(1, len(neighbours)))
         wrong += chance.sample(others, min(EXCERPTS, len(others)))
-        wrong = list(dict.fromkeys(wrong))[: EXCERPTS - len(answers)]
+        wrong = list(dict.fromkeys(wrong))[: EXCERPTS - len(answers) - len(compared)]
         if chance.random() < WITHOUT_ANSWER:
             answers = []
         numbers = [*answers, *wrong]
         return Group(
             self.question,
-            [self._excerpt(number, chance) for number in numbers],
-            [number in answers for number in numbers],
+            [self._excerpt(number, chance) for number in numbers] + compared,
+            [number in answers for number in numbers] + [False] * len(compared),
         )
+
+    def compared_with(self, excerpts: Sequence[Excerpt]) -> "LabelledQuestion":
+        """Return it with what the product would have read, without what answers."""
+        answers = [self.excerpts[number].sentence for number in self.answers]
+        wrong = [
+            excerpt
+            for excerpt in excerpts
+            if not any(text in excerpt.sentence or excerpt.sentence in text for text in answers)
+        ]
+        return replace(self, compared=wrong)
 
     def _excerpt(self, number: int, chance: random.Random) -> Excerpt:
         """Return an excerpt, in some cases with the sentence after it, unless that one answers and
@@ -104,6 +129,8 @@ class LabelledQuestion:
 async def own_questions(folder: Path) -> list[LabelledQuestion]:
     """Return the questions about the documents of a folder: `questions.tsv` has a question a line,
     the name of a file in `documents`, the question, and the sentences that answer it, if any.
+
+    Those are left out whose sentences are no excerpts, so that nobody can quote them.
     """
     excerpts: dict[str, dict[int, Excerpt]] = {}
     excerpts_with_next: dict[str, dict[int, Excerpt]] = {}
@@ -116,25 +143,42 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
         }
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
-    return [
-        LabelledQuestion(
-            question,
-            excerpts[file],
-            _numbers(excerpts[file], texts),
-            file,
-            excerpts_with_next[file],
-        )
-        for file, question, *texts in rows
-    ]
+    words = {
+        file: {number: _words(excerpt.sentence) for number, excerpt in of_file.items()}
+        for file, of_file in excerpts.items()
+    }
+    questions: list[LabelledQuestion] = []
+    for file, question, *texts in rows:
+        answers = _numbers(words[file], list(filter(None, map(_words, texts))))
+        if answers or not texts:
+            questions.append(
+                LabelledQuestion(question, excerpts[file], answers, file, excerpts_with_next[file])
+            )
+    return questions
 
 
-def _numbers(excerpts: Mapping[int, Excerpt], texts: Sequence[str]) -> list[int]:
-    """Return the numbers of the excerpts with these sentences, or with parts of them."""
+def _words(text: str) -> str:
+    """Return the words of a text without marks, links and the number of an item."""
+    return " ".join(_WORD.findall(_MARKUP.sub(" ", text)))
+
+
+def _numbers(words: Mapping[int, str], answers: Sequence[str]) -> list[int]:
+    """Return the numbers of the excerpts that have the words of an answer, or a part of them."""
     return [
         number
-        for number, excerpt in excerpts.items()
-        if any(excerpt.sentence.replace("\n", " ") in text for text in texts)
+        for number, text in words.items()
+        if any(_is_same(answer, text) for answer in answers)
     ]
+
+
+def _is_same(answer: str, text: str) -> bool:
+    """Return whether a text has an answer, or a part of it; of a row all words, which stand between
+    the names of its columns.
+    """
+    if answer in text or (text in answer and len(text) >= PART):
+        return True
+    words = set(answer.split())
+    return len(words) >= ROW and words <= set(text.split())
 
 
 def public_questions(file: Path) -> Iterator[LabelledQuestion]:

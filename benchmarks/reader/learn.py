@@ -1,13 +1,14 @@
 """Teach the reader, and write the files of `offline/reading`.
 
-python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--start FILE] [--own FOLDER ...]
+python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--start FILE ...] [--own FOLDER ...]
     [--public FILE ...] [--language english]
 
 One document in seven is kept out; how often the right sentence is first for its questions is
-printed at the end. What was learned is written every ten minutes as well. `--start`: goes on from a
-`reader.npz`, as that of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`,
-whose documents may not be ours to give away. `--public`: files in the format of SQuAD 2.0.
-`--language`: learns from the documents in this one.
+printed at the end. What was learned is written every ten minutes as well. `--start`: goes on from
+the files of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`, whose documents
+may not be ours to give away. `--public`: files in the format of SQuAD 2.0. `--language`: teaches
+the layers that this one has of its own, from its documents and what the product would have read of
+them, and writes these alone, as `english.npz`.
 """
 
 import argparse
@@ -27,11 +28,13 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from benchmarks.reader.base import base, kept_pieces
-from benchmarks.reader.export import cutter, piece_model, read, write
+from benchmarks.reader.compared import with_compared
+from benchmarks.reader.export import cutter, language_file, piece_model, read, write
 from benchmarks.reader.groups import Group, LabelledQuestion, own_questions, public_questions
 from benchmarks.reader.network import PADDING, TAUGHT, Network
 from offline.answers.comparison import TAUGHT as TAUGHT_LANGUAGES
 from offline.reading.pieces import Pieces
+from offline.reading.weights import OWN_LAYERS
 
 DATA = Path(__file__).with_name("data")
 GROUPS = 16
@@ -152,7 +155,7 @@ class Schedule:
 
 def optimizer_of(network: Network) -> Any:
     """Return what changes the layers that learn, and the head faster."""
-    layers = [parameter for layer in network.layers[-TAUGHT:] for parameter in layer.parameters()]
+    layers = [each for each in network.layers.parameters() if each.requires_grad]
     head = [*network.hidden.parameters(), *network.out.parameters()]
     rates = [{"params": layers, "lr": RATE}, {"params": head, "lr": HEAD_RATE}]
     return torch.optim.AdamW(rates, weight_decay=0.01)
@@ -197,11 +200,27 @@ def is_kept_out(question: LabelledQuestion) -> bool:
 
 
 def write_below(
-    folder: Path, piece_numbers: Sequence[int], subfolder: str, network: Network
+    folder: Path, piece_numbers: Sequence[int], language: str, subfolder: str, network: Network
 ) -> None:
-    """Write the files of a network into a subfolder, or into the folder itself."""
+    """Write the files of a network, or the file of a language, into a subfolder, or into the folder
+    itself.
+    """
     (folder / subfolder).mkdir(parents=True, exist_ok=True)
-    write(folder / subfolder, base(), piece_numbers, network)
+    if language:
+        file = folder / subfolder / f"{language}.npz"
+        file.write_bytes(language_file(network, OWN_LAYERS))
+    else:
+        write(folder / subfolder, base(), piece_numbers, network)
+
+
+async def questions_of(folder: Path, language: str) -> Questions:
+    """Return the questions about the documents of a folder, or those of one language, with what
+    the product would have read.
+    """
+    questions = await own_questions(folder)
+    if not language:
+        return questions
+    return await with_compared([each for each in questions if each.language == language], folder)
 
 
 def main() -> None:
@@ -210,25 +229,24 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=70.0, help="how long it learns")
-    parser.add_argument("--start", type=Path, metavar="FILE")
+    parser.add_argument("--start", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--own", type=Path, nargs="*", default=[], metavar="FOLDER")
     parser.add_argument("--public", type=Path, nargs="*", default=[], metavar="FILE")
-    parser.add_argument("--language", choices=sorted(TAUGHT_LANGUAGES))
+    parser.add_argument("--language", choices=sorted(TAUGHT_LANGUAGES), default="")
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     options = parser.parse_args()
     torch.manual_seed(1)
     folders = [DATA, *options.own]
-    own = [question for folder in folders for question in asyncio.run(own_questions(folder))]
+    language = options.language
+    own = [each for folder in folders for each in asyncio.run(questions_of(folder, language))]
     public = [question for file in options.public for question in public_questions(file)]
     piece_numbers = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
-    network = Network(base(), piece_numbers)
-    if options.start:
-        read(network, options.start)
+    network = Network(base(), piece_numbers, OWN_LAYERS if language else TAUGHT)
+    for file in options.start:
+        read(network, file)
     questions_kept_out = [question for question in own if is_kept_out(question)]
     own = [question for question in own if not is_kept_out(question)]
-    if options.language:
-        own = [question for question in own if question.language == options.language]
-    save = partial(write_below, options.out, piece_numbers)
+    save = partial(write_below, options.out, piece_numbers, language)
     learn(network, own, public, options.minutes, save)
     share = first_right(network, questions_kept_out, Pieces())
     print(f"first right of what was kept out: {share:.3f}")

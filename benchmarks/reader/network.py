@@ -11,7 +11,9 @@ from benchmarks.reader.base import Base
 
 LAYERS = 8
 TAUGHT = 6
-"""Upper layers that learn; those below and the tables of words stay as they are."""
+"""Upper layers that learn; those below and the tables of words stay as they are. Of one language
+alone those learn that it has of its own.
+"""
 HEAD = 128
 POSITIONS = 256
 PADDING = 1
@@ -60,7 +62,7 @@ def norm(base: Base, name: str) -> nn.LayerNorm:
 class Network(nn.Module):
     """Judges pairs: the logarithm of the odds that the sentence of a pair answers its question."""
 
-    def __init__(self, base: Base, piece_numbers: Sequence[int]) -> None:
+    def __init__(self, base: Base, piece_numbers: Sequence[int], taught: int = TAUGHT) -> None:
         super().__init__()
         words = torch.from_numpy(base.matrix("emb.word", base.width)[list(piece_numbers)])
         positions = torch.from_numpy(base.floats("emb.pos")).view(-1, base.width)[:POSITIONS]
@@ -69,7 +71,7 @@ class Network(nn.Module):
         self.register_buffer("positions", positions + kind)
         self.norm = norm(base, "emb.ln").requires_grad_(requires_grad=False)
         self.layers = nn.ModuleList(
-            Layer(base, number, taught=number >= LAYERS - TAUGHT) for number in range(LAYERS)
+            Layer(base, number, taught=number >= LAYERS - taught) for number in range(LAYERS)
         )
         self.hidden = nn.Linear(2 * base.width, HEAD)
         self.out = nn.Linear(HEAD, 1)

@@ -5,7 +5,8 @@ each: the front matter of Markdown in YAML or TOML.
 import re
 from collections.abc import Iterator, Sequence
 
-_FENCES = ("---", "+++")
+_FENCES = {"---": ("---", "..."), "+++": ("+++",)}
+"""The line before a front matter → the lines that may end it; Pandoc writes YAML's three dots."""
 _MOST_LINES = 80
 _TITLE = frozenset(("title", "titel", "titre", "título", "titolo", "название", "标题"))
 _FIELD = re.compile(r"([\w.-]+(?: [\w.-]+){0,2})\s*[:=]\s*(.*)")
@@ -16,6 +17,8 @@ _EMPTY_OF_MEANING = re.compile(
 """Values that tell a reader nothing: switches, weights, what goes on below."""
 _COMMENT = re.compile(r"\s+#\s.*$")
 _INDENTED = re.compile(r"\s+\S")
+_OTHER_LINE = re.compile(r"\s*(?:#.*|\[.*|[\]}]+,?|-\s.*)?")
+"""A comment, a section, the end of a list, an item, nothing."""
 
 
 def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
@@ -25,9 +28,10 @@ def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
     fence = lines[0].rstrip() if lines else ""
     if fence not in _FENCES:
         return [], 0
-    end = next((at for at, line in enumerate(lines[1:_MOST_LINES], 1) if line.rstrip() == fence), 0)
-    inner = lines[1:end]
-    if not end or not inner or _FIELD.match(inner[0]) is None:
+    ends = _FENCES[fence]
+    end = next((at for at, line in enumerate(lines[1:_MOST_LINES], 1) if line.rstrip() in ends), 0)
+    inner = [line for line in lines[1:end] if line.strip()]
+    if not inner or _FIELD.match(inner[0]) is None or not all(map(_may_stand_inside, inner)):
         return [], 0
     fields = list(_fields(inner))
     title = next((value for name, value in fields if name.lower() in _TITLE), "")
@@ -37,6 +41,13 @@ def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
         if name.lower() not in _TITLE and not value.startswith("/")
     ]
     return ["", *([f"# {title}", ""] if title else []), *labelled_lines, ""], end + 1
+
+
+def _may_stand_inside(line: str) -> bool:
+    """Return whether it is no line of a text, which may begin and end with a rule, too."""
+    return any(form.match(line) for form in (_FIELD, _INDENTED)) or bool(
+        _OTHER_LINE.fullmatch(line)
+    )
 
 
 def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:

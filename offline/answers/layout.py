@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from offline.answers.drawn_tables import with_markdown_tables
+from offline.answers.fenced_text import with_fenced_text
 from offline.answers.markup import as_markdown
 from offline.answers.page_breaks import without_page_breaks
 from offline.answers.settings_files import is_settings_file, settings_as_markdown
@@ -80,7 +81,8 @@ def sections(text: str, *, begins_inside: bool = False) -> list[Section]:
     if is_settings_file(text):
         text = settings_as_markdown(text)
     else:
-        text = without_page_breaks(as_markdown(with_markdown_tables(text)))
+        markdown = as_markdown(with_markdown_tables(with_fenced_text(text)))
+        text = without_page_breaks(markdown)
     lines = _with_whole_names(text.expandtabs().splitlines())
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
     width = max([_NARROWEST, *map(len, prose)])

@@ -71,7 +71,13 @@ _SOURCE = re.compile(
 )
 """The part of a question that names who says it."""
 _SMALL = re.compile(r"\b[a-z]{2}")
-_NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
+_NAME = re.compile(r"(?<!^)(?<![a-z]{2}[.!?] )\b[A-Z]\w+")
+_THING = re.compile(
+    r"(?:APIs?|ATMs?|CDs?|CPUs?|CSV|CV|DIY|DVDs?|EUR|FAQs?|GB|GPS|GPUs?|HTML|IDs?|IPs?|ISP|IT|JPEGs?|"
+    r"JSON|KB|LAN|LEDs?|MB|NGO|OK|OS|PCs?|PDFs?|PIN|PNG|RAM|SIM|SMS|SQL|SSD|TB|TVs?|UI|URLs?|USB|USD|"
+    r"VAT|VMs?|VPN|XML|YAML|ZIP)"
+)
+"""Abbreviations that are words for things like others, and name nothing of one's own."""
 _OPENING = "¿¡\"'“‘«„ "
 """Marks before the first word of a question."""
 
@@ -123,7 +129,8 @@ def wanted_terms(question: str, language: str = ENGLISH) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 10)
 def names(question: str, language: str = ENGLISH) -> frozenset[str]:
-    """Return the terms of the names in a question: of words with a capital but the first one.
+    """Return the terms of the names in a question: of words with a capital but the first one of a
+    sentence, and abbreviations such as PC.
 
     None where every word has one, as in a title. In German, where every noun has one, only words
     with a digit or with a capital inside count. A name that the question gives as the source, as in
@@ -137,7 +144,8 @@ def name_words(question: str, language: str) -> list[str]:
     if not _SMALL.search(question):
         return []
     pattern = _UNUSUAL_NAME if language == GERMAN else _NAME
-    return pattern.findall(_SOURCE.sub(" ", question).lstrip(_OPENING))
+    words = pattern.findall(_SOURCE.sub(" ", question).lstrip(_OPENING))
+    return [word for word in words if not _THING.fullmatch(word)]
 
 
 @lru_cache(maxsize=1 << 10)

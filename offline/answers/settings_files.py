@@ -19,6 +19,7 @@ _EQUATION = re.compile(
 _PAIR = re.compile(r"(\s*(?:- +)*)(['\"]?[\w./{}$*@-]+['\"]?)\s*:(?:\s+(.*))?")
 _ITEM = re.compile(r"(\s*)- +(.*)")
 _BESIDE = re.compile(r"\s+[#;]\s+(.*)$")
+_SENTENCE = re.compile(r"[.,;]\s+\w+\s+\w")
 _BLOCK = re.compile(r"[|>][+-]?\d?")
 _FITTING_SHARE = 0.8
 """Share of the lines from which they are those of a file of settings."""
@@ -33,7 +34,7 @@ _BAR = "\\|"
 def is_settings_file(text: str) -> bool:
     """Return whether nearly all lines of a text are settings, sections and comments."""
     lines = [line for line in text.splitlines() if line.strip()]
-    equations = sum(_EQUATION.fullmatch(line) is not None for line in lines)
+    equations = sum(_equation(line) is not None for line in lines)
     names = [match[2].strip("'\"") for line in lines if (match := _PAIR.fullmatch(line))]
     if equations >= len(names):
         others = (_COMMENT, _SECTION, _EQUATION)
@@ -48,6 +49,14 @@ def is_settings_file(text: str) -> bool:
         return False
     fitting = sum(any(other.fullmatch(line) for other in others) for line in lines)
     return fitting >= _FITTING_SHARE * len(lines)
+
+
+def comments_of(text: str) -> float:
+    """Return how many lines of comments a file of settings has for each setting."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    settings = sum(bool(_equation(line) or _PAIR.fullmatch(line)) for line in lines)
+    comments = sum(bool(_COMMENT.fullmatch(line)) and not _equation(line) for line in lines)
+    return comments / max(1, settings)
 
 
 def _ends_front_matter(lines: Sequence[str]) -> bool:
@@ -83,7 +92,7 @@ class _Reader:
             self.row += [line.strip()] if line.strip() else []
             return
         self.block_indent = -1
-        equation = _EQUATION.fullmatch(line)
+        equation = _equation(line)
         if section := _SECTION.fullmatch(line):
             yield from self._end()
             yield from self._paragraph()
@@ -187,6 +196,16 @@ class _Reader:
         if self.comment:
             yield from ("", " ".join(filter(None, self.comment)), "")
             self.comment.clear()
+
+
+def _equation(line: str) -> re.Match[str] | None:
+    """Return the match of a setting with its value, one that is commented out, too, unless it is a
+    sentence: `# Default = 1. Setting this to 0 …`.
+    """
+    equation = _EQUATION.fullmatch(line)
+    if equation and line.lstrip()[:1] in "#;" and _SENTENCE.search(equation[2]):
+        return None
+    return equation
 
 
 def _parted(value: str) -> tuple[str, str]:

@@ -15,7 +15,8 @@ BULLET = re.compile(
 _HAN_ITEM = re.compile(r"[(（][一二三四五六七八九十]{1,3}[)）]|（\d{1,2}）|[①-⑳]|\d{1,2}、")
 """The number of an item in Chinese, or of a heading."""
 
-_FENCE = re.compile(r"(```+|~~~+)(.*)")
+_FENCE = re.compile(r"(```+(?=[^`]*$)|~~~+)(.*)")
+"""Backticks that end in their own line are code within a sentence."""
 _UNDERLINE = re.compile(r"~{3,}")
 _LONG = 5
 """Tildes from which a row underlines a title that begins with a small letter."""

@@ -16,6 +16,8 @@ def parts(text: str) -> list[tuple[str, str]]:
         "order: 12\nsummary: >-\n  How it is done\n  at sea.  \n# hidden\nurl: /sails\n---\n",
         '+++\ntitle = "Mending sails"\nauthors = ["Ann Mast", "Bo Keel"]\ndraft = false\n'
         'summary = "How it is done at sea."\n+++\n\n',
+        "---\ntitle: Mending sails\nauthors: [Ann Mast, Bo Keel]\nsummary: How it is done at sea.\n"
+        "...\n",
     ],
 )
 def test_front_matter_gives_a_title_and_fields(front: str) -> None:
@@ -26,9 +28,10 @@ def test_front_matter_gives_a_title_and_fields(front: str) -> None:
     ]
 
 
-def test_a_rule_at_the_beginning_is_no_front_matter() -> None:
-    text = "---\nA sail is red.\n\n---\n\nA mast is brown.\n"
-    assert [part for _, part in parts(text)] == ["A sail is red.", "A mast is brown."]
+@pytest.mark.parametrize("line", ["A sail is red.", "Note: all of it holds.\nA sail is red."])
+def test_a_rule_at_the_beginning_is_no_front_matter(line: str) -> None:
+    text = f"---\n{line}\n\n---\n\nA mast is brown.\n"
+    assert [part for _, part in parts(text)][-2:] == ["A sail is red.", "A mast is brown."]
 
 
 def test_fields_of_restructuredtext_stand_alone_with_all_their_lines() -> None:

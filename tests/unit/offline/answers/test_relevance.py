@@ -70,6 +70,9 @@ def test_rare_words_weigh_more() -> None:
         ("who was watson?", set[str]()),
         ("Open A New Account?", set[str]()),
         ("Where is it?", set[str]()),
+        ("The lamp went out again. Possible? Why?", set[str]()),
+        ("Where did Mr. Penn buy it? Bo wants to know.", {"mr", "penn"}),
+        ("Can two people use one PC, and read PDFs on it?", set[str]()),
     ],
 )
 def test_names_are_words_with_a_capital_but_not_those_of_a_title(
