@@ -16,21 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.answers_set import DATA, plain, with_slips
-from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
 from benchmarks.multihop_world import Document
+from benchmarks.quoting_workspace import CHUNKING, is_answered, quoting_workspace, read_documents
 from contracts.chunking import Chunking
-from offline.answers.extractive_answer import NEAREST, NOT_SAID
-from runtime.models.minilm import MiniLmEmbedder
-from runtime.models.multilingual import MultilingualEmbedder
-from runtime.models.reader import ThreadedReader
-from runtime.parsing.files import parse
-from services.query.adapters.offline import ExtractiveAnswerGenerator
-from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.partitions import Partitions
-from services.query.question import Question
+from offline.answers.extractive_answer import NEAREST
 
 KINDS = DATA / "kinds"
-CHUNKING = Chunking(size=1200, overlap=100)
 
 KEPT_APART = frozenset(
     (
@@ -128,7 +119,7 @@ async def kind_documents(parts: Collection[str] = ()) -> list[Document]:
     }
     paths = sorted((KINDS / "texts").iterdir())
     paths = [path for path in paths if path.name not in absent_files]
-    return [Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths]
+    return await read_documents(paths)
 
 
 def joined(text: str) -> str:
@@ -146,23 +137,18 @@ async def outcomes(
     """Ask the questions in these modes, of documents that are cut so and embedded by MiniLM or by
     the multilingual encoder.
     """
-    english = CachedEmbedder(MiniLmEmbedder())
-    multilingual = CachedEmbedder(MultilingualEmbedder())
-    embedder = multilingual if is_multilingual else english
     documents = await kind_documents({case.part for case in cases})
-    stores = await filled(documents, embedder, chunking)
-    generator = ExtractiveAnswerGenerator(english, multilingual, ThreadedReader())
-    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
+    workspace = await quoting_workspace(documents, chunking, is_multilingual=is_multilingual)
 
     async def outcome(case: KindCase, mode: Any) -> Outcome:
-        answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
+        answer = await workspace.answer(case.question, mode)
         contents = " ".join(passage.content for _, passage in answer.retrieval.passages)
-        is_answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+        answered = is_answered(answer.text)
         has_words = joined(case.words) in joined(answer.text)
-        is_right = bool(case.words) and is_answered and has_words
+        is_right = bool(case.words) and answered and has_words
         is_shown = NEAREST in answer.text and has_words
         is_found = joined(case.words) in joined(contents)
-        return Outcome(case, mode, is_found, is_answered, is_right, is_shown, answer.text)
+        return Outcome(case, mode, is_found, answered, is_right, is_shown, answer.text)
 
     return [await outcome(case, mode) for mode in modes for case in cases]
 

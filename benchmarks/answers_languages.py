@@ -15,21 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.answers_kinds import CHUNKING, joined
+from benchmarks.answers_kinds import joined
 from benchmarks.answers_set import DATA
-from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
-from benchmarks.multihop_world import Document
-from offline.answers.extractive_answer import NEAREST, NOT_SAID
+from benchmarks.quoting_workspace import is_answered, quoting_workspace, read_documents
+from offline.answers.extractive_answer import NEAREST
 from offline.answers.quotable_sentences import quotable
-from runtime.models.minilm import MiniLmEmbedder
-from runtime.models.multilingual import MultilingualEmbedder
-from runtime.models.reader import ThreadedReader
-from runtime.parsing.files import parse
-from services.query.adapters.offline import ExtractiveAnswerGenerator
-from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.partitions import Partitions
 from services.query.passage import Passage
-from services.query.question import Question
 
 PARTS = ("choosing", "telling", "choosing-written", "telling-written")
 READER_DATA = Path(__file__).with_name("reader") / "data"
@@ -91,17 +82,12 @@ async def translated_outcomes(
     the multilingual encoder.
     """
     files = [READER_DATA / "documents" / file for file in dict.fromkeys(c.file for c in cases)]
-    documents = [Document(f.name, (await parse(f.read_bytes(), f.name)).text) for f in files]
-    embedder = CachedEmbedder(MultilingualEmbedder())
-    stores = await filled(documents, embedder, CHUNKING)
-    english = CachedEmbedder(MiniLmEmbedder())
-    generator = ExtractiveAnswerGenerator(english, embedder, ThreadedReader())
-    deps = stores.deps(embed=embedder.embed, min_score=0.2, answer_generator=generator)
+    workspace = await quoting_workspace(await read_documents(files), is_multilingual=True)
 
     async def outcome(case: TranslatedCase) -> TranslatedOutcome:
-        question = Question(case.original if is_original else case.translation, "auto")
-        answer = await ask(question, Partitions.of("w", LIVE), deps)
-        is_answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+        question = case.original if is_original else case.translation
+        answer = await workspace.answer(question, "auto")
+        answered = is_answered(answer.text)
         has_answer = _has_any(answer.text, case.answers)
         return TranslatedOutcome(
             case,
@@ -109,8 +95,8 @@ async def translated_outcomes(
                 _has_any(_quotable_text(source), case.answers)
                 for source in answer.retrieval.passages
             ),
-            is_answered,
-            is_answered and has_answer,
+            answered,
+            answered and has_answer,
             NEAREST in answer.text and has_answer,
             answer.text,
         )

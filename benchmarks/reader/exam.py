@@ -14,19 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.answers_kinds import CHUNKING, joined
+from benchmarks.answers_kinds import joined
 from benchmarks.measuring.tables import table
-from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
-from benchmarks.multihop_world import Document
-from offline.answers.extractive_answer import NEAREST, NOT_SAID
-from runtime.models.minilm import MiniLmEmbedder
-from runtime.models.multilingual import MultilingualEmbedder
-from runtime.models.reader import ThreadedReader
-from runtime.parsing.files import parse
-from services.query.adapters.offline import ExtractiveAnswerGenerator
-from services.query.answering.ask import NO_CONTEXT, ask
-from services.query.partitions import Partitions
-from services.query.question import Question
+from benchmarks.quoting_workspace import is_answered, quoting_workspace, read_documents
+from offline.answers.extractive_answer import NEAREST
 
 HEAD = (
     "document",
@@ -74,23 +65,17 @@ def cases(folder: Path) -> list[Case]:
 
 async def outcomes(folder: Path, mode: Any) -> list[Outcome]:
     """Ask all questions about the documents of a folder."""
-    english, multilingual = CachedEmbedder(MiniLmEmbedder()), CachedEmbedder(MultilingualEmbedder())
-    paths = sorted((folder / "documents").iterdir())
-    documents = [
-        Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths
-    ]
-    stores = await filled(documents, english, CHUNKING)
-    generator = ExtractiveAnswerGenerator(english, multilingual, ThreadedReader())
-    deps = stores.deps(embed=english.embed, min_score=0.2, answer_generator=generator)
+    documents = await read_documents(sorted((folder / "documents").iterdir()))
+    workspace = await quoting_workspace(documents)
 
     async def outcome(case: Case) -> Outcome:
-        answer = await ask(Question(case.question, mode), Partitions.of("w", LIVE), deps)
+        answer = await workspace.answer(case.question, mode)
         contents = joined(" ".join(passage.content for _, passage in answer.retrieval.passages))
         wanted = [joined(sentence) for sentence in case.sentences]
         return Outcome(
             case,
             any(sentence in contents for sentence in wanted),
-            not answer.text.startswith((NOT_SAID, NO_CONTEXT)),
+            is_answered(answer.text),
             any(sentence in joined(answer.text) for sentence in wanted),
             answer.text,
         )

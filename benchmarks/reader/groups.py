@@ -86,7 +86,7 @@ class LabelledQuestion:
         wrong += chance.sample(neighbours, min(1, len(neighbours)))
         wrong += chance.sample(others, min(EXCERPTS, len(others)))
         wrong = list(dict.fromkeys(wrong))[: EXCERPTS - len(answers) - len(compared)]
-        if chance.random() < WITHOUT_ANSWER:
+        if (wrong or compared) and chance.random() < WITHOUT_ANSWER:
             answers = []
         numbers = [*answers, *wrong]
         return Group(

@@ -248,9 +248,9 @@ def main() -> None:
     own = [question for question in own if not is_kept_out(question)]
     save = partial(write_below, options.out, piece_numbers, language)
     learn(network, own, public, options.minutes, save)
+    save("", network)
     share = first_right(network, questions_kept_out, Pieces())
     print(f"first right of what was kept out: {share:.3f}")
-    save("", network)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from offline.errors import DamagedFile
 WEIGHTS = Path(__file__).with_name("reader.npz")
 WEIGHTS_SHA256 = "f04a46f8de80484275291e06e079a02d755e332881b816e504ee3b45fd14ddeb"
 ENGLISH = Path(__file__).with_name("english.npz")
-ENGLISH_SHA256 = "33c9af1a315a3ff972a1ef4e2034e2a4ba7e81ff89c9dd3dff73f5810ba037ec"
+ENGLISH_SHA256 = "03fbbe4b26f8b420d0ad839d0311f8eeb334bf8e8e9011bd7c1ee8dc0aa59877"
 OWN_LAYERS = 5
 """Layers, the upper ones, that English has of its own."""
 
