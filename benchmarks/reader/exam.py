@@ -87,11 +87,10 @@ def row(name: str, results: Sequence[Outcome]) -> list[str]:
     """Return the counts of a document, or of all."""
     answerable = [each for each in results if each.case.sentences]
     others = [each for each in results if not each.case.sentences]
-    found, right = (sum(each.is_found for each in answerable), sum(e.is_right for e in answerable))
     return [
         name,
-        f"{found} of {len(answerable)}",
-        f"{right} of {len(answerable)}",
+        f"{sum(each.is_found for each in answerable)} of {len(answerable)}",
+        f"{sum(each.is_right for each in answerable)} of {len(answerable)}",
         str(sum(each.is_answered and not each.is_right for each in answerable)),
         str(sum(NEAREST in each.text and each.has_sentence for each in answerable)),
         f"{sum(each.is_answered for each in others)} of {len(others)}",

@@ -37,6 +37,7 @@ from offline.reading.pieces import Pieces
 from offline.reading.weights import OWN_LAYERS
 
 DATA = Path(__file__).with_name("data")
+PUBLIC_DOMAIN = DATA / "public_domain"
 GROUPS = 16
 """Questions of a step."""
 TOGETHER = 32
@@ -236,7 +237,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     options = parser.parse_args()
     torch.manual_seed(1)
-    folders = [DATA, *options.own]
+    folders = [DATA, PUBLIC_DOMAIN, *options.own]
     language = options.language
     own = [each for folder in folders for each in asyncio.run(questions_of(folder, language))]
     public = [question for file in options.public for question in public_questions(file)]
