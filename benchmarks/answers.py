@@ -33,8 +33,7 @@ from benchmarks.answers_set import (
     with_slips,
 )
 from benchmarks.multihop_stores import LIVE, CachedEmbedder, filled
-from contracts.chunking import Chunking
-from offline.answers.extractive_answer import NOT_SAID
+from benchmarks.quoting_workspace import CHUNKING, is_answered
 from runtime.models.minilm import MiniLmEmbedder
 from runtime.models.multilingual import MultilingualEmbedder
 from runtime.models.open import open_chat
@@ -43,11 +42,9 @@ from runtime.settings import Settings
 from services.query.adapters.models import ModelAnswerGenerator, ModelFollowUps
 from services.query.adapters.offline import ExtractiveAnswerGenerator
 from services.query.adapters.tool_choices import ModelToolChoices
-from services.query.answering.ask import NO_CONTEXT, ask
+from services.query.answering.ask import ask
 from services.query.partitions import Partitions
 from services.query.question import Effort, Question
-
-CHUNKING = Chunking(size=1200, overlap=100)
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ async def outcomes(modes: Sequence[str], arguments: argparse.Namespace) -> list[
         if chat:
             answered, right = not declines(answer.text), states(case, answer.text)
         else:
-            answered = not answer.text.startswith((NOT_SAID, NO_CONTEXT))
+            answered = is_answered(answer.text)
             right = answered and quotes(case, answer.text)
         right = right and bool(case.file)
         return Outcome(

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar, cast
 
 from benchmarks.multihop_world import Document
+from benchmarks.quoting_workspace import read_documents
 from offline.answers.relevance import name_words
 from offline.answers.respelling import SHORTEST
 from offline.language.languages import language_of
-from runtime.parsing.files import parse
 
 DATA = Path(__file__).with_name("answers_data")
 
@@ -67,8 +67,7 @@ def with_slips(cases: Sequence[C]) -> list[C]:
 
 async def documents() -> list[Document]:
     """Return the documents as the command line reads them."""
-    paths = sorted((DATA / "texts").iterdir())
-    return [Document(path.name, (await parse(path.read_bytes(), path.name)).text) for path in paths]
+    return await read_documents(sorted((DATA / "texts").iterdir()))
 
 
 def cases() -> list[Case]:

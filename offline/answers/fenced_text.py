@@ -38,9 +38,7 @@ _MARK = re.compile(
 """A line that begins or ends a note, or says how it looks: Docusaurus, VuePress, Pandoc, Kramdown,
 Jekyll, Hugo, GitHub.
 """
-_TITLED = re.compile(
-    r"[ \t]*:{3,}[ \t]*\{?[a-z][\w-]*\}?(?:\[([^\n\]]+)\]|[ \t]+([^\n\s{][^\n]*?))[ \t]*"
-)
+_TITLED = re.compile(r":{3,}[ \t]*\{?[a-z][\w-]*\}?(?:\[([^\]]+)\]|[ \t]+([^\s{].*))")
 _MAY_HAVE = re.compile(r"```|~~~|:::|^[ \t]*(?:\{[:%{]|> *\[!)", re.MULTILINE)
 
 
@@ -52,19 +50,27 @@ def with_fenced_text(text: str) -> str:
 
 
 def _unfenced(lines: Sequence[str]) -> Iterator[str]:
+    notes: list[str] = []  # marks of those that a line stands in, the outermost first
     number = 0
     above = ""
     while number < len(lines):
         line = lines[number]
         opening = fence(line, above)
-        if opening:
+        note = _DIRECTIVE.fullmatch(opening[2].strip()) if opening else None
+        if notes and _ends(line, notes[-1]):
+            notes.pop()
+            yield ""
+        elif opening and note and note[1] in _NOTES:
+            notes.append(opening[1])
+            yield from _heading(note[2])
+            number += _count_options(lines, number + 1)
+        elif opening:
             end = _end(lines, number, opening[1])
-            inner = lines[number + 1 : end]
-            text_lines = _text_lines(inner, opening[2].strip())
+            text_lines = _text_lines(lines[number + 1 : end], opening[2].strip())
             yield from lines[number : end + 1] if text_lines is None else ("", *text_lines, "")
             number = end
-        elif titled := _TITLED.fullmatch(line):
-            yield from ("", f"**{titled[1] or titled[2]}**", "")
+        elif titled := _TITLED.fullmatch(line.strip()):
+            yield from _heading(titled[1] or titled[2])
         elif _MARK.fullmatch(line):
             yield ""
         else:
@@ -73,24 +79,35 @@ def _unfenced(lines: Sequence[str]) -> Iterator[str]:
         number += 1
 
 
+def _heading(title: str) -> Sequence[str]:
+    """Return the lines that stand for the beginning of a note."""
+    return ("", f"**{title}**", "") if title else ("",)
+
+
+def _count_options(lines: Sequence[str], start: int) -> int:
+    """Return how many lines from there on are options of a directive."""
+    end = start
+    while end < len(lines) and _OPTION.fullmatch(lines[end]):
+        end += 1
+    return end - start
+
+
+def _ends(line: str, marks: str) -> bool:
+    """Return whether a line ends the block that began with these marks."""
+    content = line.strip()
+    return content.startswith(marks) and not content.strip(marks[0])
+
+
 def _end(lines: Sequence[str], number: int, marks: str) -> int:
     """Return the number of the line that ends the block that a line begins; that behind the last
     where none does, as in a passage that is cut there.
     """
-    for place, line in enumerate(lines[number + 1 :], number + 1):
-        content = line.strip()
-        if content.startswith(marks) and not content.strip(marks[0]):
-            return place
-    return len(lines)
+    places = range(number + 1, len(lines))
+    return next((place for place in places if _ends(lines[place], marks)), len(lines))
 
 
-def _text_lines(inner: Sequence[str], name: str) -> list[str] | None:
-    """Return the lines that stand for a block with text; None of one with code."""
-    directive = _DIRECTIVE.fullmatch(name)
-    if directive and directive[1] in _NOTES:
-        while inner and _OPTION.fullmatch(inner[0]):
-            inner = inner[1:]
-        return [*([f"**{directive[2]}**", ""] if directive[2] else []), *_unfenced(inner)]
+def _text_lines(inner: Sequence[str], name: str) -> Sequence[str] | None:
+    """Return the lines that stand for a block of settings or a table; None of one with code."""
     block = "\n".join(inner)
     if name in _OF_SETTINGS and is_settings_file(block) and comments_of(block) >= _COMMENTED:
         return settings_as_markdown(block).split("\n")

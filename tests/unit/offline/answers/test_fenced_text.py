@@ -31,6 +31,12 @@ def test_notes_are_text(note: str) -> None:
     assert parts(f"The lamp is brass.\n\n{note}\n") == ["The lamp is brass.", "Oil it in May."]
 
 
+def test_notes_stand_in_notes_however_many() -> None:
+    text = "````{note}\nOil it in May.\n```{tip}\nUse a cloth.\n```\nWipe it.\n````\nIt shines.\n"
+    assert parts(text) == ["Oil it in May.", "Use a cloth.", "Wipe it.", "It shines."]
+    assert parts(5_000 * "```{note}\n" + "Oil it in May.\n") == ["Oil it in May."]
+
+
 def test_the_mark_of_a_note_that_is_quoted_is_left_out() -> None:
     assert parts("> [!NOTE]\n> Oil it in May.\n") == ["> Oil it in May."]
 
