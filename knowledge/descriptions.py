@@ -7,6 +7,7 @@ changes one group per level, and the same set gives the same groups however it c
 (LightRAG folds a summary into the next one, which does not).
 """
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ groups.
 
 LEVELS = 4
 """Hexadecimal digits of the hash that may be used: 65,536 groups."""
+
+MAX_FRAGMENTS = tuple(MAX_GROUP_SIZE * 16**level for level in range(LEVELS))
+"""Fragments up to which so many levels below the topmost group are enough."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,11 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
     """Return the distinct fragments in order, joined by the separator, without those that would
     exceed `limit`.
     """
+    return SEPARATOR.join(joined_fragments(fragments, limit))
+
+
+def joined_fragments(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> list[str]:
+    """Return the fragments that `join` joins."""
     parts: list[str] = []
     characters_left = limit
     for fragment in dict.fromkeys(islice(fragments, MAX_JOINED)):
@@ -120,13 +129,13 @@ def join(fragments: Sequence[str], limit: int = MAX_DESCRIPTION) -> str:
             parts.append(fragment)
             characters_left -= cost
         elif not parts:
-            return fragment[:limit]
-    return SEPARATOR.join(parts)
+            return [fragment[:limit]]
+    return parts
 
 
 def depth_of(count: int) -> int:
     """Return the number of levels below the topmost group for that many fragments."""
-    return next((level for level in range(LEVELS) if count <= MAX_GROUP_SIZE * 16**level), LEVELS)
+    return bisect_left(MAX_FRAGMENTS, count)
 
 
 def _by_path(texts: Iterable[tuple[str, Sequence[str]]]) -> dict[str, list[str]]:

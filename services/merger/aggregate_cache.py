@@ -8,22 +8,32 @@ never the graph.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from contracts.graph import Partition
 from knowledge.contributions import Key
 from services.merger.domain.compact_aggregate import CompactAggregate
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
+from services.merger.domain.packed_contributions import PackedContributions, packed_aggregate
 from services.merger.domain.small_aggregate import FewContributions
 
-MAX_BYTES = 256 * 1024 * 1024
-"""Bytes that all cached aggregates but the small ones may take: about 200,000 contributions, or two
-millions to names so frequent that their aggregates are compact.
-"""
+LargeAggregate = IncrementalAggregate | CompactAggregate
+CachedAggregate = LargeAggregate | PackedContributions | FewContributions
+A = TypeVar("A", bound=CachedAggregate)
 
-SMALL_SHARE = 8
-"""Small ones may take one byte more for each so many of the others: 40,000 contributions."""
+MAX_BYTES = 256 * 1024 * 1024
+"""Bytes that all cached aggregates but the small ones may take."""
+
+SHARES: Mapping[type[CachedAggregate], int] = {
+    IncrementalAggregate: 4,
+    CompactAggregate: 3,
+    PackedContributions: 1,
+    FewContributions: 1,
+}
+"""Eighths of that which each form may take, the small ones besides: 120,000 contributions to names
+of some chunks, 300,000 to frequent ones, 400,000 that are only packed, 40,000 to names of few.
+"""
 
 MIN_CONTRIBUTIONS = 8
 """Contributions from which on an aggregate is kept up to date in place; of fewer it is made anew
@@ -34,10 +44,6 @@ MIN_SMALL_CONTRIBUTIONS = 2
 """Contributions from which on a small aggregate is cached: most keys have one, which is read with
 little else.
 """
-
-LargeAggregate = IncrementalAggregate | CompactAggregate
-CachedAggregate = LargeAggregate | FewContributions
-A = TypeVar("A", LargeAggregate, FewContributions)
 
 
 class _Entry(NamedTuple, Generic[A]):
@@ -59,18 +65,19 @@ class _LeastRecent(Generic[A]):
         entry = self._entries.get((partition, key))
         return entry.aggregate if entry else None
 
-    def put(self, partition: Partition, aggregate: A) -> None:
-        """Cache the aggregate, unless a newer one of its key is cached."""
-        cached_aggregate = self.get(partition, aggregate.key)
-        if cached_aggregate and cached_aggregate.revision > aggregate.revision:
-            return
-        self.evict(partition, aggregate.key)
+    def put(self, partition: Partition, aggregate: A) -> list[tuple[Partition, A]]:
+        """Cache the aggregate in place of another of its key; return those that have to go."""
+        self.remove(partition, aggregate.key)
         self._entries[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
         self._size += aggregate.size
+        evicted: list[tuple[Partition, A]] = []
         while self._size > self._max_bytes:
-            self.evict(*next(iter(self._entries)))
+            (former_partition, _), entry = self._entries.popitem(last=False)
+            self._size -= entry.size
+            evicted.append((former_partition, entry.aggregate))
+        return evicted
 
-    def evict(self, partition: Partition, key: Key) -> None:
+    def remove(self, partition: Partition, key: Key) -> None:
         """Forget the aggregate of the key."""
         entry = self._entries.pop((partition, key), None)
         if entry:
@@ -78,26 +85,28 @@ class _LeastRecent(Generic[A]):
 
 
 class AggregateCache:
-    """Aggregates by partition and key. The least recently written are evicted when they take more
-    than `max_bytes`, small ones when these take more than an eighth of that.
+    """Aggregates by partition and key, in at most `max_bytes` but for small ones. Of the least
+    recently written only the contributions are kept, packed.
     """
 
     def __init__(
         self, max_bytes: int = MAX_BYTES, min_contributions: int = MIN_CONTRIBUTIONS
     ) -> None:
         self.min_contributions = min_contributions
-        self._large = _LeastRecent[LargeAggregate](max_bytes)
-        self._small = _LeastRecent[FewContributions](max_bytes // SMALL_SHARE)
+        self._forms = {
+            form: _LeastRecent[Any](max_bytes * share // 8) for form, share in SHARES.items()
+        }
 
     def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, CachedAggregate]:
         """Return what is cached, by key, each at a revision of its own: aggregates, and of small
-        ones their contributions.
+        and packed ones their contributions.
         """
         aggregates: dict[Key, CachedAggregate] = {}
         for key in keys:
-            aggregate = self._large.get(partition, key) or self._small.get(partition, key)
-            if aggregate:
-                aggregates[key] = aggregate
+            for form in self._forms.values():
+                if aggregate := form.get(partition, key):
+                    aggregates[key] = aggregate
+                    break
         return aggregates
 
     def put(self, partition: Partition, aggregates: Iterable[CachedAggregate]) -> None:
@@ -105,12 +114,25 @@ class AggregateCache:
         hardly any contributions are not worth it.
         """
         for aggregate in aggregates:
-            if not isinstance(aggregate, FewContributions):
-                self._small.evict(partition, aggregate.key)
-                self._large.put(partition, aggregate)
+            cached_aggregate = self.get(partition, [aggregate.key]).get(aggregate.key)
+            if cached_aggregate and cached_aggregate.revision > aggregate.revision:
                 continue
-            self._large.evict(partition, aggregate.key)
-            if len(aggregate.contributions) >= MIN_SMALL_CONTRIBUTIONS:
-                self._small.put(partition, aggregate)
-            else:
-                self._small.evict(partition, aggregate.key)
+            for form in self._forms.values():
+                form.remove(partition, aggregate.key)
+            if _is_worth_it(aggregate):
+                evicted = self._forms[type(aggregate)].put(partition, aggregate)
+                for former_partition, former_aggregate in evicted:
+                    self.put(former_partition, _packed(former_aggregate))
+
+
+def _is_worth_it(aggregate: CachedAggregate) -> bool:
+    is_small = isinstance(aggregate, FewContributions)
+    return not is_small or len(aggregate.contributions) >= MIN_SMALL_CONTRIBUTIONS
+
+
+def _packed(aggregate: CachedAggregate) -> list[PackedContributions]:
+    """Return the contributions of one that had to go, if there is a smaller form."""
+    if isinstance(aggregate, CompactAggregate):
+        return [aggregate.packed()]
+    packed = packed_aggregate(aggregate) if isinstance(aggregate, IncrementalAggregate) else None
+    return [packed] if packed else []

@@ -21,10 +21,12 @@ from knowledge.fold import Aggregate, position_of
 from knowledge.homonyms import Source
 from runtime.errors import Retryable
 from services.merger.aggregate_cache import CachedAggregate, LargeAggregate
-from services.merger.domain.compact_aggregate import CompactAggregate, JoinedFragments, compacted
+from services.merger.domain.compact_aggregate import CompactAggregate, compacted
 from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.history import Changes, History
 from services.merger.domain.incremental_aggregate import IncrementalAggregate
+from services.merger.domain.packed_contributions import PackedContributions
+from services.merger.domain.packed_fragments import PackedFragments
 from services.merger.domain.small_aggregate import (
     FewContributions,
     FragmentList,
@@ -74,7 +76,7 @@ class SummaryLookup(NamedTuple):
 
     aggregate: LargeAggregate | SmallAggregate
     revision: int
-    fragments: DescriptionTree | JoinedFragments | FragmentList
+    fragments: DescriptionTree | PackedFragments | FragmentList
     hashes: set[str]
 
 
@@ -96,9 +98,7 @@ async def describe_keys(
     chunks = await _chunks_to_read(partition, cached_keys, uncached_keys, dependencies)
     contributions = await dependencies.contributions.of_chunks(partition, chunks)
     aggregates: dict[Key, LargeAggregate | SmallAggregate] = {}
-    aggregates |= await _update_cached(
-        partition, cached_keys, contributions, dependencies, with_missing=with_missing
-    )
+    aggregates |= await _update_cached(partition, cached_keys, contributions, dependencies)
     aggregates |= _aggregate_anew(
         partition,
         [
@@ -108,9 +108,7 @@ async def describe_keys(
         dependencies,
     )
     await _look_up_summaries(partition, aggregates.values(), dependencies)
-    aggregates |= await _expand_summarized(partition, aggregates, dependencies)
-    if not with_missing:
-        _compact(partition, aggregates.values(), dependencies)
+    _compact(partition, aggregates.values(), dependencies)
     return {
         key: DescribedAggregate(
             aggregate.aggregate(), aggregate.fragments.description(with_missing=with_missing)
@@ -204,11 +202,9 @@ async def _update_cached(
     keys: Collection[CachedKey],
     contributions: Mapping[Key, list[Contribution]],
     dependencies: MergeDependencies,
-    *,
-    with_missing: bool,
 ) -> dict[Key, LargeAggregate]:
-    """Apply to cached aggregates what has changed since, and return them; compact ones only if that
-    is possible, and not `with_missing`, which they do not know.
+    """Apply to cached aggregates what has changed since, and return them; compact ones made whole
+    where that is not possible.
 
     Another task may have done so meanwhile: then only what came after its revision is applied, and
     nothing to an aggregate that is newer than this history. What it has read too late is applied
@@ -225,17 +221,16 @@ async def _update_cached(
     summaries = await dependencies.summaries.get(partition, hashes) if hashes else {}
     aggregates: dict[Key, LargeAggregate] = {}
     for canonical, aggregate, changes in large_keys:
-        is_outdated = aggregate.revision < canonical.history.revision
-        of_key = _contributions_to(canonical, contributions) if is_outdated else []
-        if isinstance(aggregate, CompactAggregate) and (
-            with_missing or changes.summaries or not aggregate.append(of_key)
-        ):
+        if isinstance(aggregate, PackedContributions):
             aggregate = aggregate.expanded(dependencies.limits)
-        if is_outdated:
+        if aggregate.revision < canonical.history.revision:
+            of_key = _contributions_to(canonical, contributions)
+            if isinstance(aggregate, CompactAggregate) and not aggregate.append(of_key):
+                aggregate = aggregate.expanded(dependencies.limits)
             if isinstance(aggregate, IncrementalAggregate):
                 aggregate.put(of_key)
-                stored_hashes = changes.summaries & summaries.keys()
-                aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
+            stored_hashes = changes.summaries & summaries.keys()
+            aggregate.apply_summaries({hash: summaries[hash] for hash in stored_hashes})
             aggregate.revision = canonical.history.revision
         aggregates[canonical.key] = aggregate
     dependencies.cache.put(partition, aggregates.values())
@@ -285,23 +280,6 @@ def _aggregate_anew(
         ),
     )
     return aggregates
-
-
-async def _expand_summarized(
-    partition: Partition,
-    aggregates: Mapping[Key, LargeAggregate | SmallAggregate],
-    dependencies: MergeDependencies,
-) -> dict[Key, IncrementalAggregate]:
-    """Return, and cache, the whole ones of compact aggregates that may have all summaries."""
-    whole_aggregates = {
-        key: aggregate.expanded(dependencies.limits)
-        for key, aggregate in aggregates.items()
-        if isinstance(aggregate, CompactAggregate)
-        and not aggregate.fragments.branch.lacks_summaries
-    }
-    dependencies.cache.put(partition, whole_aggregates.values())
-    await _look_up_summaries(partition, whole_aggregates.values(), dependencies)
-    return whole_aggregates
 
 
 def _compact(

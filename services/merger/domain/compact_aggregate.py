@@ -1,29 +1,26 @@
-"""Keeps the aggregate of a key that very many chunks name in a tenth of the memory: what their
+"""Keeps the aggregate of a key that very many chunks name in a fraction of the memory: what their
 contributions add up to, and these in compressed blocks.
 
-A further contribution is only added to the sums, as long as it stands behind all that is stored of
-the first ones (sources, file paths, the joined description) and some group of descriptions lacks a
-summary, so that no summary is in use: one branch of the tree of groups is kept to know that. For
-everything else `expanded` returns the `IncrementalAggregate` of the same contributions.
+A further contribution is only added, as long as it stands behind all that is stored of the first
+ones (sources, file paths, the joined description). For everything else `expanded` returns the
+`IncrementalAggregate` of the same contributions.
 """
 
-import marshal
-import zlib
 from array import array
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from sys import getsizeof, intern
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from sys import getsizeof
 
 from contracts.graph import UNKNOWN_TYPE
 from contracts.ids import UNKNOWN_SOURCE
 from knowledge.contributions import Contribution
-from knowledge.descriptions import MAX_JOINED, Description, SummaryLimits, join
+from knowledge.descriptions import SummaryLimits
 from knowledge.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, position_of
 from knowledge.homonyms import Source
 from runtime.batching import batched
-from services.merger.domain.description_tree import DescriptionTree
 from services.merger.domain.incremental_aggregate import STEPS, IncrementalAggregate, steps_of
+from services.merger.domain.packed_contributions import BLOCK, PackedContributions, packed
+from services.merger.domain.packed_fragments import PackedFragments
 from services.merger.domain.ranked_values import WordCounts
 
 MIN_CONTRIBUTIONS = 256
@@ -34,68 +31,35 @@ CHANGES_SHARE = 4
 both ways take as long as reading them from memory, and that must not happen at each change.
 """
 
-BLOCK = 64
-"""Contributions that are compressed together."""
-
 OVERHEAD = 150
 """Bytes of a word that is counted, and of a contribution that is not compressed yet, besides its
 texts.
 """
 
-FRAGMENT = 600
-"""Bytes of a fragment of the branch, of about 150 characters."""
-
 _HASH = 2**64 - 1
-
-
-class JoinedFragments(NamedTuple):
-    """The first fragments, joined because some group of `branch` lacks a summary. Offers what
-    `DescriptionTree` offers to describe a key; which summaries are missing only the whole aggregate
-    knows.
-    """
-
-    text: str
-    branch: DescriptionTree
-
-    def pending_summaries(self) -> set[str]:
-        """Return hashes of groups whose summaries have to be looked up before `description`."""
-        return self.branch.pending_summaries()
-
-    def apply_summaries(
-        self, summaries: Mapping[str, str], looked_up_hashes: Collection[str]
-    ) -> None:
-        """Use these summaries, by hash of group; of the `looked_up_hashes` there are no others."""
-        self.branch.apply_summaries(summaries, looked_up_hashes)
-
-    def description(self, *, with_missing: bool = True) -> Description:
-        """Return the description, which is outdated unless the branch lacks summaries. Raises
-        ValueError if asked which are missing.
-        """
-        if with_missing:
-            raise ValueError("only the whole aggregate knows which summaries are missing")
-        return Description(self.text, is_whole=False)
 
 
 class CompactAggregate:
     """The active contributions to one canonical key that no edit touches, and what they add up to.
 
-    `sources`, `revision` and `size`: as of an `IncrementalAggregate`. `position`: that of the last
-    fragment that is joined or the last chunk that is a source, whichever stands behind the other.
+    `sources`, `revision` and `size`: as of an `IncrementalAggregate`.
     """
 
-    def __init__(
-        self, aggregate: IncrementalAggregate, fragments: JoinedFragments, position: Position
-    ) -> None:
+    def __init__(self, aggregate: IncrementalAggregate, limits: SummaryLimits) -> None:
         contributions = aggregate.contributions()
+        fragments = aggregate.fragments
         self.key = aggregate.key
         self.sources = aggregate.sources
         self.revision = aggregate.revision
-        self._of_relations = aggregate.fragments is aggregate.relation_fragments
-        self._room = aggregate.fragments.room()
-        self.fragments = fragments
+        self.fragments = PackedFragments(
+            self.key, limits, fragments.with_positions(), is_grouped=fragments.is_grouped
+        )
+        self._of_relations = fragments is aggregate.relation_fragments
         self._source_ids = tuple(item.chunk_id for item in contributions[:MAX_SOURCES])
         self._created_at = contributions[0].added_at // 1_000_000
-        self._settled_position = position
+        self._settled_position = max(
+            self.fragments.settled_position, aggregate.position_of_last_source()
+        )
         """What is stored of the first contributions stands at this position or before."""
         self._chunks = array("Q", sorted(_hash_of(item) for item in contributions))
         self._file_paths: dict[str, None] = {}
@@ -104,9 +68,7 @@ class CompactAggregate:
         self._steps = 0
         self._blocks: list[bytes] = []
         self._open_block: dict[int, Contribution] = {}
-        self._fixed_size = sum(
-            map(getsizeof, (fragments.text, self._source_ids, *self._source_ids))
-        )
+        self._fixed_size = sum(map(getsizeof, (self._source_ids, *self._source_ids)))
         self._blocks_size = 0
         for block in batched(contributions, BLOCK):
             self._add(block)
@@ -121,7 +83,7 @@ class CompactAggregate:
             + self._blocks_size
             + open_block
             + (len(self._open_block) + words) * OVERHEAD
-            + len(self.fragments.branch) * FRAGMENT
+            + self.fragments.size
             + len(self._chunks) * self._chunks.itemsize
         )
 
@@ -140,18 +102,24 @@ class CompactAggregate:
         new_contributions.sort(key=position_of)
         if new_contributions and position_of(new_contributions[0]) <= self._settled_position:
             return False
-        describing_contributions = [item for item in new_contributions if self._describes(item)]
-        if len(describing_contributions) > self._room or (
-            self._of_relations and len(describing_contributions) < len(new_contributions)
-        ):
+        described = [
+            (position_of(contribution), contribution.description)
+            for contribution in new_contributions
+            if self._describes(contribution)
+        ]
+        if self._of_relations and len(described) < len(new_contributions):
             return False
-        self._room -= len(describing_contributions)
-        for contribution in describing_contributions:
-            self.fragments.branch.add(contribution.description, position_of(contribution))
+        if not self.fragments.can_add({text for _, text in described}):
+            return False
+        self.fragments.add(described)
         for contribution in new_contributions:
             insort(self._chunks, _hash_of(contribution))
         self._add(new_contributions)
         return True
+
+    def apply_summaries(self, summaries: Mapping[str, str]) -> None:
+        """Use these summaries from now on, by hash of their group."""
+        self.fragments.apply_summaries(summaries, ())
 
     def aggregate(self) -> Aggregate:
         """Return what `aggregate` returns for the same contributions."""
@@ -168,11 +136,14 @@ class CompactAggregate:
             created_at=self._created_at,
         )
 
+    def packed(self) -> PackedContributions:
+        """Return the contributions alone."""
+        blocks = (*self._blocks, packed(self._open_block.values()))
+        return PackedContributions(self.key, self.sources, self.revision, blocks)
+
     def expanded(self, limits: SummaryLimits) -> IncrementalAggregate:
         """Return the aggregate of the same contributions that can be changed in any way."""
-        aggregate = IncrementalAggregate(self.key, limits, self.sources)
-        aggregate.put(sorted(self._contributions(), key=position_of))
-        aggregate.revision = self.revision
+        aggregate = self.packed().expanded(limits)
         aggregate.changes = 0
         return aggregate
 
@@ -205,40 +176,10 @@ class CompactAggregate:
             self._compress()
 
     def _compress(self) -> None:
-        rows = [
-            (
-                item.kind,
-                item.description,
-                item.chunk_id,
-                item.document_id,
-                item.order,
-                item.version,
-                item.added_at,
-                item.file_path,
-                item.type,
-                item.keywords,
-                item.weight,
-            )
-            for item in self._open_block.values()
-        ]
-        block = zlib.compress(marshal.dumps(rows), 1)
+        block = packed(self._open_block.values())
         self._blocks.append(block)
         self._blocks_size += getsizeof(block)
         self._open_block.clear()
-
-    def _contributions(self) -> Iterator[Contribution]:
-        for block in self._blocks:
-            rows = marshal.loads(zlib.decompress(block))  # noqa: S302
-            for kind, *origin, type_, keywords, weight in rows:
-                yield Contribution(
-                    kind,
-                    self.key,
-                    *origin,
-                    type=intern(type_),
-                    keywords=tuple(map(intern, keywords)),
-                    weight=weight,
-                )
-        yield from self._open_block.values()
 
 
 def compacted(aggregate: IncrementalAggregate, limits: SummaryLimits) -> CompactAggregate | None:
@@ -250,16 +191,7 @@ def compacted(aggregate: IncrementalAggregate, limits: SummaryLimits) -> Compact
         return None
     if aggregate.sources != (Source(aggregate.key),):
         return None
-    fragments = aggregate.fragments
-    texts = fragments.first(max(MAX_JOINED, limits.fragments))
-    branch = fragments.unsummarized_branch() if len(texts) >= MAX_JOINED else None
-    if branch is None:
-        return None
-    return CompactAggregate(
-        aggregate,
-        JoinedFragments(join([text for _, text in texts]), branch),
-        max(texts[-1][0], aggregate.position_of_last_source()),
-    )
+    return CompactAggregate(aggregate, limits)
 
 
 def _hash_of(contribution: Contribution) -> int:

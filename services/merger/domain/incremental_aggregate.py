@@ -24,7 +24,7 @@ STEPS = 1074
 """Every float is a whole number of steps of 2 to the power of minus this."""
 
 EMPTY = 5000
-OVERHEAD = 1100
+OVERHEAD = 850
 """Bytes of an empty aggregate, and of each contribution in it besides description and keywords;
 measured.
 """

@@ -16,6 +16,7 @@ from runtime.stores.documents.port import MOST_NOTES, Row, Table
 from services.merger.aggregate_cache import MIN_CONTRIBUTIONS, AggregateCache
 from services.merger.domain.compact_aggregate import CompactAggregate
 from services.merger.domain.incremental_aggregate import EMPTY, OVERHEAD, IncrementalAggregate
+from services.merger.domain.packed_contributions import PackedContributions
 from services.merger.domain.small_aggregate import FewContributions, SmallAggregate
 from services.merger.handler import on_entities_extracted, on_extents
 from tests.support.events import chunked, delivered, document, entity, extracted, relation
@@ -211,13 +212,35 @@ def hub(name: str, count: int) -> IncrementalAggregate:
 
 
 def test_what_was_used_longest_ago_is_forgotten_when_there_is_no_room() -> None:
-    hubs = AggregateCache(max_bytes=2 * EMPTY + 13 * OVERHEAD)
+    hubs = AggregateCache(max_bytes=2 * (2 * EMPTY + 13 * OVERHEAD))
     hubs.put(SPACE, [hub("A", 5), hub("B", 5)])
     hubs.put(SPACE, hubs.get(SPACE, [("A",)]).values())
     hubs.put(SPACE, [hub("C", 5)])
     assert set(hubs.get(SPACE, [("A",), ("B",), ("C",)])) == {("A",), ("C",)}
     hubs.put(SPACE, [hub("D", 30)])
     assert hubs.get(SPACE, [("A",), ("B",), ("C",), ("D",)]) == {}
+
+
+@pytest.mark.parametrize(("count", "max_bytes"), [(20, 130_000), (300, 600_000)])
+async def test_of_hubs_for_which_there_is_no_room_the_contributions_are_kept(
+    count: int, max_bytes: int
+) -> None:
+    rows = CountingRows()
+    merger = Merger(rows, hubs=AggregateCache(max_bytes))
+    names = [f"N{number}" for number in range(8)]
+
+    def named_in(chunk: int) -> EntitiesExtracted:
+        entities = [entity(name, "t", f"{name} in {chunk}") for name in names]
+        return extracted(document(f"d{chunk}", file_path=f"{chunk}.txt"), 0, entities)
+
+    for chunk in range(count):
+        await merger.merge(named_in(chunk))
+    cached = merger.hubs.get(SPACE, [(name,) for name in names])
+    assert {PackedContributions} < {type(one) for one in cached.values()}
+    for chunk in range(count, count + 9):
+        assert await read_by(merger, rows, named_in(chunk)) < 40
+    assert (await merger.entities())["N3"].support == count + 9
+    assert await same_as_read_whole(merger)
 
 
 def test_an_older_hub_never_takes_the_place_of_a_newer_one() -> None:

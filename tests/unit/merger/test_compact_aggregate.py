@@ -2,13 +2,14 @@
 one all else.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 
 import pytest
 
 from knowledge.contributions import Contribution, Key, Kind
-from knowledge.descriptions import MAX_JOINED, SummaryLimits
+from knowledge.descriptions import SummaryLimits
 from knowledge.fold import MAX_FILE_PATHS, active_contributions, aggregate
 from knowledge.homonyms import Source
 from services.merger.domain.compact_aggregate import (
@@ -24,13 +25,15 @@ LIMITS = SummaryLimits()
 KEYS = pytest.mark.parametrize("key", [ENTITY, RELATION], ids=str)
 
 
-def contribution(dice: Random, key: Key, chunk: int, paths: int = 10**6) -> Contribution:
+def contribution(
+    dice: Random, key: Key, chunk: int, paths: int = 10**6, texts: int = 10**6
+) -> Contribution:
     """What a chunk says; chunks with greater numbers stand behind those with smaller ones."""
     kinds: list[Kind] = ["relation"] if len(key) == 2 else ["entity"] * 9 + ["end"]
     return Contribution(
         kind=dice.choice(kinds),
         names=key,
-        description=f"text {dice.randrange(10**6)}",
+        description=f"text {dice.randrange(texts)}",
         chunk_id=f"d{chunk}-chunk-0",
         document_id=f"d{chunk}",
         order=0,
@@ -43,11 +46,20 @@ def contribution(dice: Random, key: Key, chunk: int, paths: int = 10**6) -> Cont
     )
 
 
+def look_up(
+    fold: CompactAggregate | IncrementalAggregate, summaries: Mapping[str, str]
+) -> CompactAggregate | IncrementalAggregate:
+    """Let it use those summaries it asks for, level by level."""
+    while hashes := fold.fragments.pending_summaries():
+        found = {hash: summaries[hash] for hash in hashes & summaries.keys()}
+        fold.fragments.apply_summaries(found, hashes)
+    return fold
+
+
 def whole_of(key: Key, contributions: list[Contribution]) -> IncrementalAggregate:
     """The whole fold of these, none of whose groups has a summary."""
     whole = IncrementalAggregate(key, LIMITS, (Source(key),))
     whole.put(contributions)
-    whole.fragments.apply_summaries({}, whole.fragments.pending_summaries())
     return whole
 
 
@@ -58,29 +70,45 @@ def compact_of(key: Key, contributions: list[Contribution]) -> CompactAggregate:
     return compact
 
 
-def assert_same(compact: CompactAggregate, contributions: list[Contribution]) -> None:
-    """Assert that it says what the fold of these says."""
+def assert_same(
+    compact: CompactAggregate,
+    contributions: list[Contribution],
+    summaries: Mapping[str, str] | None = None,
+) -> None:
+    """Assert that it says what the fold of these says, once it has looked up these summaries."""
     whole = whole_of(compact.key, contributions)
+    look_up(whole, summaries or {})
+    look_up(compact, summaries or {})
     assert compact.aggregate() == aggregate(active_contributions(contributions))
-    assert compact.fragments.description(with_missing=False).text == (
-        whole.fragments.description(with_missing=False).text
-    )
-    assert not whole.fragments.description().is_whole
+    for with_missing in (True, False):
+        assert compact.fragments.description(with_missing=with_missing) == (
+            whole.fragments.description(with_missing=with_missing)
+        )
     assert compact.expanded(LIMITS).contributions() == whole.contributions()
 
 
+def summarised(
+    dice: Random, fold: CompactAggregate | IncrementalAggregate, share: float
+) -> dict[str, str]:
+    """Summaries of so many of the groups that lack one."""
+    missing = fold.fragments.description().missing_summaries
+    return {group.hash: f"summary {group.hash[:5]}" for group in missing if dice.random() < share}
+
+
 @KEYS
-@pytest.mark.parametrize("paths", [3, 60, 10**6])
-@pytest.mark.parametrize("seed", range(2))
-def test_it_says_what_the_whole_says_while_chunks_come_in_any_order(
-    key: Key, seed: int, paths: int
+@pytest.mark.parametrize("paths", [3, 10**6])
+@pytest.mark.parametrize("texts", [3, 40, 10**6])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_it_says_what_the_whole_says_while_chunks_and_summaries_come_in_any_order(
+    key: Key, share: float, texts: int, paths: int
 ) -> None:
-    dice = Random(seed)
-    contributions = [contribution(dice, key, chunk, paths) for chunk in range(900)]
+    dice = Random(texts)
+    contributions = [contribution(dice, key, chunk, paths, texts) for chunk in range(900)]
     present = contributions[:400]
     fold: CompactAggregate | IncrementalAggregate = compact_of(key, present)
     waiting = contributions[400:]
     dice.shuffle(waiting)
+    summaries: dict[str, str] = {}
     while waiting:
         number = dice.choice([1, 1, 7, 80])
         batch, waiting = waiting[:number], waiting[number:]
@@ -90,12 +118,14 @@ def test_it_says_what_the_whole_says_while_chunks_come_in_any_order(
             fold = fold.expanded(LIMITS)
         if isinstance(fold, IncrementalAggregate):
             fold.put(changes)
-            fold.fragments.apply_summaries({}, fold.fragments.pending_summaries())
             fold = compacted(fold, LIMITS) or fold
+        new_summaries = summarised(dice, look_up(fold, summaries), share)
+        fold.apply_summaries(new_summaries)
+        summaries |= new_summaries
     whole = fold.expanded(LIMITS) if isinstance(fold, CompactAggregate) else fold
-    assert_same(compact_of(key, whole.contributions()), present)
+    assert_same(compact_of(key, whole.contributions()), present, summaries)
     if isinstance(fold, CompactAggregate):
-        assert_same(fold, present)
+        assert_same(fold, present, summaries)
 
 
 @KEYS
@@ -134,29 +164,37 @@ def test_what_stands_before_the_stored_ones_is_left_to_the_whole(key: Key) -> No
     assert_same(compact, contributions)
 
 
-def test_it_knows_one_group_that_lacks_a_summary_while_all_groups_change() -> None:
+def test_a_further_chunk_needs_one_summary_of_a_level_and_a_new_level_is_made_of_the_whole() -> (
+    None
+):
     dice = Random(4)
     contributions = [contribution(dice, RELATION, number) for number in range(600)]
     compact = compact_of(RELATION, contributions[:400])
+    look_up(compact, {})
     count = 400
     while compact.append(contributions[count : count + 1]):
         count += 1
         hashes = compact.fragments.pending_summaries()
-        assert len(hashes) <= 1
-        assert compact.fragments.branch.lacks_summaries
+        assert len(hashes) == 1
+        assert hashes <= {group.hash for group in compact.fragments.description().missing_summaries}
         compact.fragments.apply_summaries({}, hashes)
-        missing = whole_of(RELATION, contributions[:count]).fragments.description()
-        assert hashes <= {group.hash for group in missing.missing_summaries}
     assert count == 512, "further ones make another level of groups"
 
 
-def test_it_lacks_no_summary_once_its_branch_has_all() -> None:
-    dice = Random(4)
-    contributions = [contribution(dice, RELATION, number) for number in range(400)]
+def test_a_description_that_would_show_is_left_to_the_whole() -> None:
+    dice = Random(9)
+    contributions = [
+        replace(contribution(dice, RELATION, number), description=f"text {number % 40}")
+        for number in range(400)
+    ]
     compact = compact_of(RELATION, contributions)
-    hashes = compact.fragments.pending_summaries()
-    compact.fragments.apply_summaries(dict.fromkeys(hashes, "a summary"), hashes)
-    assert not compact.fragments.branch.lacks_summaries
+    known = replace(contribution(dice, RELATION, 500), description="text 7")
+    assert compact.append([known])
+    assert_same(compact, [*contributions, known])
+    assert not compact.append([replace(contribution(dice, RELATION, 501), description="new")])
+    long_text = replace(contribution(dice, RELATION, 502), description="long " * 1200)
+    assert compact.append([long_text])
+    assert_same(compact, [*contributions, known, long_text])
 
 
 def test_an_entity_that_only_relations_describe_is_whole_again_when_it_is_described() -> None:
@@ -181,27 +219,21 @@ def test_of_many_paths_the_first_are_stored() -> None:
     assert len(compact.aggregate().file_paths) == 74 < MAX_FILE_PATHS
 
 
-def test_it_takes_an_eighth_of_the_memory() -> None:
+@pytest.mark.parametrize(("count", "times"), [(300, 2), (500, 3), (600, 2), (3000, 4)])
+def test_it_takes_a_fraction_of_the_memory(count: int, times: int) -> None:
     dice = Random(7)
-    contributions = [contribution(dice, RELATION, number) for number in range(3000)]
+    contributions = [contribution(dice, RELATION, number) for number in range(count)]
     compact = compact_of(RELATION, contributions)
-    assert compact.size * 8 < whole_of(RELATION, contributions).size
+    look_up(compact, {})
+    assert compact.size * times < whole_of(RELATION, contributions).size
 
 
-def test_few_changed_summarised_and_edited_ones_stay_whole() -> None:
+def test_few_changed_and_edited_ones_stay_whole() -> None:
     dice = Random(8)
     contributions = [contribution(dice, RELATION, number) for number in range(400)]
     assert compacted(whole_of(RELATION, contributions[: MIN_CONTRIBUTIONS - 1]), LIMITS) is None
-    few_texts = [replace(one, description=f"{one.order}") for one in contributions]
-    assert compacted(whole_of(RELATION, few_texts[:MAX_JOINED]), LIMITS) is None
-    expanded = compact_of(RELATION, contributions).expanded(LIMITS)
-    expanded.fragments.apply_summaries({}, expanded.fragments.pending_summaries())
-    assert compacted(expanded, LIMITS) is None
+    assert compacted(compact_of(RELATION, contributions).expanded(LIMITS), LIMITS) is None
     edited = IncrementalAggregate(RELATION, LIMITS, (Source(("A", "C")),))
     edited.put(contributions)
     assert compacted(edited, LIMITS) is None
-    summarised = whole_of(RELATION, contributions)
-    group = summarised.fragments.description().missing_summaries[0]
-    summarised.apply_summaries({group.hash: "all of them"})
-    assert compacted(summarised, LIMITS) is None
     assert compacted(whole_of(RELATION, contributions), LIMITS) is not None
