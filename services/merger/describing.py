@@ -203,8 +203,8 @@ async def _update_cached(
     contributions: Mapping[Key, list[Contribution]],
     dependencies: MergeDependencies,
 ) -> dict[Key, LargeAggregate]:
-    """Apply to cached aggregates what has changed since, and return them; compact ones made whole
-    where that is not possible.
+    """Apply to cached aggregates what has changed since, and return them: packed ones made whole,
+    and compact ones where they cannot take the change.
 
     Another task may have done so meanwhile: then only what came after its revision is applied, and
     nothing to an aggregate that is newer than this history. What it has read too late is applied

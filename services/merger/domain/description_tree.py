@@ -70,14 +70,11 @@ class DescriptionTree:
 
     def _regroup(self, depth: int) -> None:
         """Make all groups anew, with that many levels below the topmost."""
-        self._leaves: dict[str, list[tuple[Position, str]]] = defaultdict(list)
+        self._leaves = _FragmentLeaves()
         for position, fragment in self._fragments.with_positions():
-            self._leaves[sha256(fragment)[:depth]].append((position, fragment))
-        self._groups = GroupTree(self._key, self._limits, depth, self._leaf_texts)
-        self._groups.mark_stale(self._leaves)
-
-    def _leaf_texts(self, path: str) -> list[str]:
-        return [fragment for _, fragment in self._leaves[path]]
+            self._leaves.by_path[sha256(fragment)[:depth]].append((position, fragment))
+        self._groups = GroupTree(self._key, self._limits, depth, self._leaves)
+        self._groups.mark_stale(self._leaves.by_path)
 
     def _move(self, fragment: str, change: FirstPositionChange) -> None:
         old_position, new_position = change
@@ -88,9 +85,20 @@ class DescriptionTree:
             self._regroup(depth)
             return
         leaf = sha256(fragment)[:depth]
-        fragments = self._leaves[leaf]
+        fragments = self._leaves.by_path[leaf]
         if old_position is not None:
             del fragments[bisect_left(fragments, (old_position, fragment))]
         if new_position is not None:
             insort(fragments, (new_position, fragment))
         self._groups.mark_stale([leaf])
+
+
+class _FragmentLeaves:
+    """Fragments with their first positions, in order, by the path of their leaf."""
+
+    def __init__(self) -> None:
+        self.by_path: dict[str, list[tuple[Position, str]]] = defaultdict(list)
+
+    def texts(self, path: str) -> list[str]:
+        """See `Leaves.texts`."""
+        return [fragment for _, fragment in self.by_path[path]]

@@ -7,7 +7,8 @@ caller's business: all at hand (`description_tree.py`) or compressed (`packed_fr
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Protocol
 
 from knowledge.contributions import Key
 from knowledge.descriptions import Description, Group, SummaryLimits, join
@@ -26,22 +27,29 @@ level.
 """
 
 
+class Leaves(Protocol):
+    """The fragments of one key by leaf, the lowest groups. No object that a tree of groups belongs
+    to, or both would wait for the garbage collector.
+    """
+
+    def texts(self, path: str) -> list[str]:
+        """Return the distinct fragments of a leaf in canonical order."""
+        ...
+
+
 class GroupTree:
     """The groups of a topmost level and `depth` levels below it, and the summaries that are stored
     of them.
 
-    `leaf_texts` returns the distinct fragments of a leaf in canonical order, by its path. `size`:
-    about how many bytes it takes.
+    `size`: about how many bytes it takes besides the leaves.
     """
 
-    def __init__(
-        self, key: Key, limits: SummaryLimits, depth: int, leaf_texts: Callable[[str], list[str]]
-    ) -> None:
+    def __init__(self, key: Key, limits: SummaryLimits, depth: int, leaves: Leaves) -> None:
         self.depth = depth
         self.size = 0
         self._key = key
         self._limits = limits
-        self._leaf_texts = leaf_texts
+        self._leaves = leaves
         # What represents each group in the level above: its summary, or all its texts.
         self._texts: list[dict[str, list[str]]] = [{} for _ in range(depth + 1)]
         # Only of groups that are too large, so need a summary. Their texts are read again.
@@ -51,9 +59,9 @@ class GroupTree:
         self._nodes: dict[str, set[Node]] = defaultdict(set)
         self._pending_hashes: set[str] = set()
 
-    def mark_stale(self, leaves: Iterable[str]) -> None:
+    def mark_stale(self, paths: Iterable[str]) -> None:
         """Note that the fragments of these leaves have changed."""
-        self._stale_paths[self.depth].update(leaves)
+        self._stale_paths[self.depth].update(paths)
 
     def pending_summaries(self) -> set[str]:
         """Return hashes of groups whose summaries have to be looked up before `description` knows
@@ -136,7 +144,7 @@ class GroupTree:
     def _inputs(self, node: Node) -> list[str]:
         level, path = node
         if level == self.depth:
-            return self._leaf_texts(path)
+            return self._leaves.texts(path)
         below = self._texts[level + 1]
         return [text for digit in DIGITS for text in below.get(path + digit, ())]
 

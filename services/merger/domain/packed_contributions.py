@@ -16,7 +16,7 @@ from services.merger.domain.incremental_aggregate import IncrementalAggregate
 BLOCK = 64
 """Contributions that are compressed together."""
 
-EMPTY = 700
+EMPTY = 250
 """Bytes of packed contributions without any; measured."""
 
 

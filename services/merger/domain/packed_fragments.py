@@ -4,9 +4,8 @@
 
 import marshal
 import zlib
-from bisect import insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from sys import getsizeof, maxsize
 
 from contracts.ids import SEPARATOR, sha256
@@ -43,46 +42,32 @@ class PackedFragments:
         self, key: Key, limits: SummaryLimits, fragments: Fragments, *, is_grouped: bool
     ) -> None:
         self._is_grouped = is_grouped
-        self._count = len(fragments)
         first_fragments = {text: position for position, text in fragments[:MAX_JOINED]}
         joined = joined_fragments(list(first_fragments))
         self._text = SEPARATOR.join(joined)
         self._is_closed = len(fragments) >= MAX_JOINED
         last = next(reversed(first_fragments)) if self._is_closed else joined[-1]
         self.settled_position = first_fragments.get(last, fragments[0][0])
-        depth = depth_of(len(fragments))
-        leaves: dict[str, list[tuple[Position, str]]] = defaultdict(list)
-        for position, text in fragments:
-            leaves[sha256(text)[:depth]].append((position, text))
-        self._leaves = {path: _packed(of_leaf) for path, of_leaf in leaves.items()}
-        self._leaves_size = sum(map(getsizeof, self._leaves.values()))
-        self._groups = GroupTree(key, limits, depth, self._leaf_texts)
-        self._groups.mark_stale(self._leaves)
+        self._leaves = _PackedLeaves(depth_of(len(fragments)))
+        self._groups = GroupTree(key, limits, self._leaves.depth, self._leaves)
+        self._groups.mark_stale(self._leaves.add(fragments))
 
     @property
     def size(self) -> int:
         """Return about how many bytes it takes."""
-        return (
-            getsizeof(self._text) + self._leaves_size + len(self._leaves) * LEAF + self._groups.size
-        )
+        return getsizeof(self._text) + self._leaves.size + self._groups.size
 
     def can_add(self, texts: Collection[str]) -> bool:
         """Return whether these, behind the settled position, leave text and levels as they are."""
-        depth = self._groups.depth
-        room = maxsize if depth == LEVELS else MAX_FRAGMENTS[depth] - self._count
+        depth = self._leaves.depth
+        room = maxsize if depth == LEVELS else MAX_FRAGMENTS[depth] - self._leaves.count
         return len(texts) <= room and all(
-            not self._would_show(text) or self._has(text) for text in texts
+            not self._would_show(text) or self._leaves.has(text) for text in texts
         )
 
     def add(self, fragments: Fragments) -> None:
         """Add fragments that `can_add` takes, each at one more position."""
-        depth = self._groups.depth
-        by_leaf: dict[str, list[tuple[Position, str]]] = defaultdict(list)
-        for position, text in fragments:
-            by_leaf[sha256(text)[:depth]].append((position, text))
-        for path, added in by_leaf.items():
-            self._add_to(path, added)
-        self._groups.mark_stale(by_leaf)
+        self._groups.mark_stale(self._leaves.add(fragments))
 
     def pending_summaries(self) -> set[str]:
         """See `GroupTree.pending_summaries`."""
@@ -107,35 +92,51 @@ class PackedFragments:
         has_room = len(self._text) + len(SEPARATOR) + len(text) <= MAX_DESCRIPTION
         return has_room and not self._is_closed
 
-    def _has(self, text: str) -> bool:
-        path = sha256(text)[: self._groups.depth]
-        return text in self._leaf_texts(path)
 
-    def _add_to(self, path: str, added: Fragments) -> None:
-        fragments = self._unpacked(path)
-        positions = {text: position for position, text in fragments}
+class _PackedLeaves:
+    """Fragments with their first positions, in order, compressed leaf by leaf.
+
+    `depth`: the length of the path of a leaf; `count`: how many fragments there are; `size`: about
+    how many bytes they take.
+    """
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+        self.count = 0
+        self.size = 0
+        self._blocks: dict[str, bytes] = {}
+
+    def texts(self, path: str) -> list[str]:
+        """See `Leaves.texts`."""
+        return [text for _, text in self._fragments(path)]
+
+    def has(self, text: str) -> bool:
+        """Return whether it is one of the fragments."""
+        return text in self.texts(self._path(text))
+
+    def add(self, fragments: Fragments) -> Collection[str]:
+        """Add fragments, each at one more position; return the paths of their leaves."""
+        by_path: dict[str, list[tuple[Position, str]]] = defaultdict(list)
+        for position, text in fragments:
+            by_path[self._path(text)].append((position, text))
+        for path, added in by_path.items():
+            former_block = self._blocks.get(path)
+            block = zlib.compress(marshal.dumps(self._with_added(path, added)), 1)
+            self._blocks[path] = block
+            self.size += getsizeof(block) - (getsizeof(former_block) if former_block else -LEAF)
+        return by_path
+
+    def _with_added(self, path: str, added: Fragments) -> list[tuple[Position, str]]:
+        positions = {text: position for position, text in self._fragments(path)}
+        self.count -= len(positions)
         for position, text in added:
-            former_position = positions.get(text)
-            if former_position is not None and former_position <= position:
-                continue
-            if former_position is None:
-                self._count += 1
-            else:
-                fragments.remove((former_position, text))
-            positions[text] = position
-            insort(fragments, (position, text))
-        former_leaf = self._leaves.get(path)
-        self._leaves[path] = _packed(fragments)
-        self._leaves_size += getsizeof(self._leaves[path])
-        self._leaves_size -= getsizeof(former_leaf) if former_leaf else 0
+            positions[text] = min(positions.get(text, position), position)
+        self.count += len(positions)
+        return sorted((position, text) for text, position in positions.items())
 
-    def _leaf_texts(self, path: str) -> list[str]:
-        return [text for _, text in self._unpacked(path)]
+    def _path(self, text: str) -> str:
+        return sha256(text)[: self.depth]
 
-    def _unpacked(self, path: str) -> list[tuple[Position, str]]:
-        leaf = self._leaves.get(path)
-        return marshal.loads(zlib.decompress(leaf)) if leaf else []  # noqa: S302
-
-
-def _packed(fragments: Iterable[tuple[Position, str]]) -> bytes:
-    return zlib.compress(marshal.dumps(list(fragments)), 1)
+    def _fragments(self, path: str) -> list[tuple[Position, str]]:
+        block = self._blocks.get(path)
+        return marshal.loads(zlib.decompress(block)) if block else []  # noqa: S302

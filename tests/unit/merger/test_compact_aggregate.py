@@ -2,6 +2,8 @@
 one all else.
 """
 
+import gc
+import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
@@ -226,6 +228,24 @@ def test_it_takes_a_fraction_of_the_memory(count: int, times: int) -> None:
     compact = compact_of(RELATION, contributions)
     look_up(compact, {})
     assert compact.size * times < whole_of(RELATION, contributions).size
+
+
+def test_what_is_let_go_does_not_wait_for_the_garbage_collector() -> None:
+    dice = Random(10)
+    contributions = [contribution(dice, RELATION, number) for number in range(400)]
+    gc.disable()
+    try:
+        whole = whole_of(RELATION, contributions)
+        compact = compacted(whole, LIMITS)
+        assert compact is not None
+        for fold in (whole, compact):
+            look_up(fold, summarised(dice, fold, 0.5))
+        references = [weakref.ref(fold) for fold in (whole, compact)]
+        trees = [weakref.ref(fold.fragments) for fold in (whole, compact)]
+        del whole, compact, fold
+        assert [reference() for reference in (*references, *trees)] == [None] * 4
+    finally:
+        gc.enable()
 
 
 def test_few_changed_and_edited_ones_stay_whole() -> None:
