@@ -70,12 +70,12 @@ class _LeastRecent(Generic[A]):
         self.remove(partition, aggregate.key)
         self._entries[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
         self._size += aggregate.size
-        evicted: list[tuple[Partition, A]] = []
+        evicted_aggregates: list[tuple[Partition, A]] = []
         while self._size > self._max_bytes:
             (former_partition, _), entry = self._entries.popitem(last=False)
             self._size -= entry.size
-            evicted.append((former_partition, entry.aggregate))
-        return evicted
+            evicted_aggregates.append((former_partition, entry.aggregate))
+        return evicted_aggregates
 
     def remove(self, partition: Partition, key: Key) -> None:
         """Forget the aggregate of the key."""
@@ -120,9 +120,9 @@ class AggregateCache:
             for form in self._forms.values():
                 form.remove(partition, aggregate.key)
             if _is_worth_it(aggregate):
-                evicted = self._forms[type(aggregate)].put(partition, aggregate)
-                for former_partition, former_aggregate in evicted:
-                    self.put(former_partition, _packed(former_aggregate))
+                evicted_aggregates = self._forms[type(aggregate)].put(partition, aggregate)
+                for former_partition, former_aggregate in evicted_aggregates:
+                    self.put(former_partition, _packed_contributions(former_aggregate))
 
 
 def _is_worth_it(aggregate: CachedAggregate) -> bool:
@@ -130,9 +130,10 @@ def _is_worth_it(aggregate: CachedAggregate) -> bool:
     return not is_small or len(aggregate.contributions) >= MIN_SMALL_CONTRIBUTIONS
 
 
-def _packed(aggregate: CachedAggregate) -> list[PackedContributions]:
+def _packed_contributions(aggregate: CachedAggregate) -> list[PackedContributions]:
     """Return the contributions of one that had to go, if there is a smaller form."""
     if isinstance(aggregate, CompactAggregate):
-        return [aggregate.packed()]
-    packed = packed_aggregate(aggregate) if isinstance(aggregate, IncrementalAggregate) else None
-    return [packed] if packed else []
+        return [aggregate.packed_contributions()]
+    is_whole = isinstance(aggregate, IncrementalAggregate)
+    contributions = packed_aggregate(aggregate) if is_whole else None
+    return [contributions] if contributions else []

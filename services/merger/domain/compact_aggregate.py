@@ -19,7 +19,7 @@ from knowledge.fold import MAX_FILE_PATHS, MAX_SOURCES, Aggregate, Position, pos
 from knowledge.homonyms import Source
 from runtime.batching import batched
 from services.merger.domain.incremental_aggregate import STEPS, IncrementalAggregate, steps_of
-from services.merger.domain.packed_contributions import BLOCK, PackedContributions, packed
+from services.merger.domain.packed_contributions import BLOCK, PackedContributions, block_of
 from services.merger.domain.packed_fragments import PackedFragments
 from services.merger.domain.ranked_values import WordCounts
 
@@ -102,16 +102,16 @@ class CompactAggregate:
         new_contributions.sort(key=position_of)
         if new_contributions and position_of(new_contributions[0]) <= self._settled_position:
             return False
-        described = [
+        new_fragments = [
             (position_of(contribution), contribution.description)
             for contribution in new_contributions
             if self._describes(contribution)
         ]
-        if self._of_relations and len(described) < len(new_contributions):
+        if self._of_relations and len(new_fragments) < len(new_contributions):
             return False
-        if not self.fragments.can_add({text for _, text in described}):
+        if not self.fragments.can_add({text for _, text in new_fragments}):
             return False
-        self.fragments.add(described)
+        self.fragments.add(new_fragments)
         for contribution in new_contributions:
             insort(self._chunks, _hash_of(contribution))
         self._add(new_contributions)
@@ -136,14 +136,14 @@ class CompactAggregate:
             created_at=self._created_at,
         )
 
-    def packed(self) -> PackedContributions:
+    def packed_contributions(self) -> PackedContributions:
         """Return the contributions alone."""
-        blocks = (*self._blocks, packed(self._open_block.values()))
+        blocks = (*self._blocks, block_of(self._open_block.values()))
         return PackedContributions(self.key, self.sources, self.revision, blocks)
 
     def expanded(self, limits: SummaryLimits) -> IncrementalAggregate:
         """Return the aggregate of the same contributions that can be changed in any way."""
-        aggregate = self.packed().expanded(limits)
+        aggregate = self.packed_contributions().expanded(limits)
         aggregate.changes = 0
         return aggregate
 
@@ -176,7 +176,7 @@ class CompactAggregate:
             self._compress()
 
     def _compress(self) -> None:
-        block = packed(self._open_block.values())
+        block = block_of(self._open_block.values())
         self._blocks.append(block)
         self._blocks_size += getsizeof(block)
         self._open_block.clear()

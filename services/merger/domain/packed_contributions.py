@@ -39,7 +39,7 @@ class PackedContributions(NamedTuple):
     def expanded(self, limits: SummaryLimits) -> IncrementalAggregate:
         """Return the aggregate of the contributions."""
         aggregate = IncrementalAggregate(self.key, limits, self.sources)
-        aggregate.put(sorted(unpacked(self.key, self.blocks), key=position_of))
+        aggregate.put(sorted(contributions_in(self.key, self.blocks), key=position_of))
         aggregate.revision = self.revision
         return aggregate
 
@@ -48,11 +48,11 @@ def packed_aggregate(aggregate: IncrementalAggregate) -> PackedContributions | N
     """Return the contributions of an aggregate; None unless all are of its own key."""
     if aggregate.sources != (Source(aggregate.key),):
         return None
-    blocks = tuple(map(packed, batched(aggregate.contributions(), BLOCK)))
+    blocks = tuple(map(block_of, batched(aggregate.contributions(), BLOCK)))
     return PackedContributions(aggregate.key, aggregate.sources, aggregate.revision, blocks)
 
 
-def packed(contributions: Iterable[Contribution]) -> bytes:
+def block_of(contributions: Iterable[Contribution]) -> bytes:
     """Return contributions to one key as a block."""
     rows = [
         (
@@ -73,7 +73,7 @@ def packed(contributions: Iterable[Contribution]) -> bytes:
     return zlib.compress(marshal.dumps(rows), 1)
 
 
-def unpacked(key: Key, blocks: Iterable[bytes]) -> Iterator[Contribution]:
+def contributions_in(key: Key, blocks: Iterable[bytes]) -> Iterator[Contribution]:
     """Yield the contributions to this key that stand in blocks, in the order they were packed."""
     for block in blocks:
         rows = marshal.loads(zlib.decompress(block))  # noqa: S302

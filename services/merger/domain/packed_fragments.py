@@ -43,11 +43,11 @@ class PackedFragments:
     ) -> None:
         self._is_grouped = is_grouped
         first_fragments = {text: position for position, text in fragments[:MAX_JOINED]}
-        joined = joined_fragments(list(first_fragments))
-        self._text = SEPARATOR.join(joined)
+        joined_texts = joined_fragments(list(first_fragments))
+        self._text = SEPARATOR.join(joined_texts)
         self._is_closed = len(fragments) >= MAX_JOINED
-        last = next(reversed(first_fragments)) if self._is_closed else joined[-1]
-        self.settled_position = first_fragments.get(last, fragments[0][0])
+        last_text = next(reversed(first_fragments)) if self._is_closed else joined_texts[-1]
+        self.settled_position = first_fragments.get(last_text, fragments[0][0])
         self._leaves = _PackedLeaves(depth_of(len(fragments)))
         self._groups = GroupTree(key, limits, self._leaves.depth, self._leaves)
         self._groups.mark_stale(self._leaves.add(fragments))
@@ -119,17 +119,17 @@ class _PackedLeaves:
         by_path: dict[str, list[tuple[Position, str]]] = defaultdict(list)
         for position, text in fragments:
             by_path[self._path(text)].append((position, text))
-        for path, added in by_path.items():
+        for path, new_fragments in by_path.items():
             former_block = self._blocks.get(path)
-            block = zlib.compress(marshal.dumps(self._with_added(path, added)), 1)
+            block = zlib.compress(marshal.dumps(self._with_added(path, new_fragments)), 1)
             self._blocks[path] = block
             self.size += getsizeof(block) - (getsizeof(former_block) if former_block else -LEAF)
         return by_path
 
-    def _with_added(self, path: str, added: Fragments) -> list[tuple[Position, str]]:
+    def _with_added(self, path: str, new_fragments: Fragments) -> list[tuple[Position, str]]:
         positions = {text: position for position, text in self._fragments(path)}
         self.count -= len(positions)
-        for position, text in added:
+        for position, text in new_fragments:
             positions[text] = min(positions.get(text, position), position)
         self.count += len(positions)
         return sorted((position, text) for text, position in positions.items())
