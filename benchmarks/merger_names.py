@@ -77,7 +77,7 @@ async def no_debounce(_: datetime) -> None:
 
 
 @dataclass
-class Load:
+class BulkLoad:
     """Merges documents batch by batch, and summarises what has rested for `rest` batches."""
 
     dependencies: MergeDependencies
@@ -127,17 +127,17 @@ async def merge(
         SummaryLimits(),
         AggregateCache(options.cache_mb * 2**20),
     )
-    side = Load(dependencies, options.rest)
+    bulk_load = BulkLoad(dependencies, options.rest)
     print(table(HEAD, []))
     merged = 0
     for documents_of_block in batched(documents, options.block):
-        start, summaries = time.process_time(), side.summaries
+        start, summaries = time.process_time(), bulk_load.summaries
         for batch in batched(enumerate(documents_of_block, merged + 1), BATCH):
-            await side.merge([event_of(*numbered) for numbered in batch])
-        count = len(documents_of_block)
-        merged += count
-        milliseconds = (time.process_time() - start) * 1000 / count
-        of_block = (side.summaries - summaries) / count
+            await bulk_load.merge([event_of(*numbered) for numbered in batch])
+        block_size = len(documents_of_block)
+        merged += block_size
+        milliseconds = (time.process_time() - start) * 1000 / block_size
+        of_block = (bulk_load.summaries - summaries) / block_size
         print(f"| {merged:,} | {load()} | {of_block:.2f} | {milliseconds:.1f} |", flush=True)
 
 

@@ -9,7 +9,7 @@ never the graph.
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from contracts.graph import Partition
 from knowledge.contributions import Key
@@ -20,7 +20,6 @@ from services.merger.domain.small_aggregate import FewContributions
 
 LargeAggregate = IncrementalAggregate | CompactAggregate
 CachedAggregate = LargeAggregate | PackedContributions | FewContributions
-A = TypeVar("A", bound=CachedAggregate)
 
 MAX_BYTES = 256 * 1024 * 1024
 """Bytes that all cached aggregates but the small ones may take."""
@@ -46,31 +45,33 @@ little else.
 """
 
 
-class _Entry(NamedTuple, Generic[A]):
-    aggregate: A
+class _Entry(NamedTuple):
+    aggregate: CachedAggregate
     size: int
     """Bytes that the aggregate took when it was cached: it may grow in place."""
 
 
-class _LeastRecent(Generic[A]):
+class _LeastRecent:
     """Aggregates by partition and key, the least recently written evicted first."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
-        self._entries: OrderedDict[tuple[Partition, Key], _Entry[A]] = OrderedDict()
+        self._entries: OrderedDict[tuple[Partition, Key], _Entry] = OrderedDict()
         self._size = 0
 
-    def get(self, partition: Partition, key: Key) -> A | None:
+    def get(self, partition: Partition, key: Key) -> CachedAggregate | None:
         """Return the aggregate of the key, if it is cached."""
         entry = self._entries.get((partition, key))
         return entry.aggregate if entry else None
 
-    def put(self, partition: Partition, aggregate: A) -> list[tuple[Partition, A]]:
+    def put(
+        self, partition: Partition, aggregate: CachedAggregate
+    ) -> list[tuple[Partition, CachedAggregate]]:
         """Cache the aggregate in place of another of its key; return those that have to go."""
         self.remove(partition, aggregate.key)
         self._entries[partition, aggregate.key] = _Entry(aggregate, aggregate.size)
         self._size += aggregate.size
-        evicted_aggregates: list[tuple[Partition, A]] = []
+        evicted_aggregates: list[tuple[Partition, CachedAggregate]] = []
         while self._size > self._max_bytes:
             (former_partition, _), entry = self._entries.popitem(last=False)
             self._size -= entry.size
@@ -93,9 +94,7 @@ class AggregateCache:
         self, max_bytes: int = MAX_BYTES, min_contributions: int = MIN_CONTRIBUTIONS
     ) -> None:
         self.min_contributions = min_contributions
-        self._forms = {
-            form: _LeastRecent[Any](max_bytes * share // 8) for form, share in SHARES.items()
-        }
+        self._forms = {form: _LeastRecent(max_bytes * share // 8) for form, share in SHARES.items()}
 
     def get(self, partition: Partition, keys: Iterable[Key]) -> dict[Key, CachedAggregate]:
         """Return what is cached, by key, each at a revision of its own: aggregates, and of small

@@ -53,8 +53,8 @@ def look_up(
 ) -> CompactAggregate | IncrementalAggregate:
     """Let it use those summaries it asks for, level by level."""
     while hashes := fold.fragments.pending_summaries():
-        found = {hash: summaries[hash] for hash in hashes & summaries.keys()}
-        fold.fragments.apply_summaries(found, hashes)
+        stored_summaries = {hash: summaries[hash] for hash in hashes & summaries.keys()}
+        fold.fragments.apply_summaries(stored_summaries, hashes)
     return fold
 
 
@@ -190,13 +190,13 @@ def test_a_description_that_would_show_is_left_to_the_whole() -> None:
         for number in range(400)
     ]
     compact = compact_of(RELATION, contributions)
-    known = replace(contribution(dice, RELATION, 500), description="text 7")
-    assert compact.append([known])
-    assert_same(compact, [*contributions, known])
+    known_text = replace(contribution(dice, RELATION, 500), description="text 7")
+    assert compact.append([known_text])
+    assert_same(compact, [*contributions, known_text])
     assert not compact.append([replace(contribution(dice, RELATION, 501), description="new")])
     long_text = replace(contribution(dice, RELATION, 502), description="long " * 1200)
     assert compact.append([long_text])
-    assert_same(compact, [*contributions, known, long_text])
+    assert_same(compact, [*contributions, known_text, long_text])
 
 
 def test_an_entity_that_only_relations_describe_is_whole_again_when_it_is_described() -> None:
