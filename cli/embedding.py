@@ -153,14 +153,18 @@ def _choose(request: _Request, data: Data) -> None:
 def _gate(target: "Target", request: _Request) -> "GoldenGate":
     """Return what asks the golden questions of the workspace before the switch."""
     command = f"set {request.model}" if request.model else "clear"
-    gate = golden_gate(target, as_json=request.as_json, goes_on=request.accepts_worse)
-    gate.workspaces = (request.workspace,)
-    gate.way_out = (
+    way_out = (
         "The new vectors were dropped, and what was embedded is cached: `lightstream embedding "
         f"{command} --workspace {request.workspace} --yes --accept-worse`, over HTTP "
         "`accept_worse`, goes live with them"
     )
-    return gate
+    return golden_gate(
+        target,
+        as_json=request.as_json,
+        goes_on=request.accepts_worse,
+        workspaces=(request.workspace,),
+        way_out=way_out,
+    )
 
 
 def _show_estimate(choice_estimate: "ChoiceEstimate", as_json: bool) -> None:

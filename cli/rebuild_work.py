@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -63,9 +63,18 @@ def rebuild_work(
     return lambda stack: asyncio.run(run(stack))
 
 
-def golden_gate(stack: "Target", *, as_json: bool, goes_on: bool) -> "GoldenGate":
-    """Return what asks golden questions before the switch."""
-    from operations.golden_gate import GoldenGate  # noqa: PLC0415
+def golden_gate(
+    stack: "Target",
+    *,
+    as_json: bool,
+    goes_on: bool,
+    workspaces: Collection[str] = (),
+    way_out: str | None = None,
+) -> "GoldenGate":
+    """Return what asks golden questions before the switch: of these workspaces, or of all.
+    `way_out`: what can be done where nothing was switched; that of a rebuild without it.
+    """
+    from operations.golden_gate import OF_REBUILD, GoldenGate  # noqa: PLC0415
     from operations.question_comparison import open_golden_asking  # noqa: PLC0415
 
     async def decide(worse: "Sequence[GateResult]") -> bool:
@@ -78,4 +87,5 @@ def golden_gate(stack: "Target", *, as_json: bool, goes_on: bool) -> "GoldenGate
         question = f"Answers became worse in {count}. Go live all the same?"
         return await asyncio.to_thread(typer.confirm, question, err=True)
 
-    return GoldenGate(open_golden_asking(stack), decide, silent if as_json else note)
+    tell = silent if as_json else note
+    return GoldenGate(open_golden_asking(stack), decide, tell, workspaces, way_out or OF_REBUILD)
