@@ -2,6 +2,7 @@
 internals.
 """
 
+import asyncio
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -173,8 +174,8 @@ def create_app(config: AuthConfig | None = None) -> FastAPI:
 def _routes() -> tuple[BaseRoute, ...]:
     """Return the routes that every application has; nothing in them is of one of them.
 
-    FastAPI takes their parameters and models apart when the first request comes, once for each
-    object returned here.
+    FastAPI takes their parameters and models apart when they are first compared with a request,
+    once for each object returned here: see `compare_routes`.
     """
     root_router = APIRouter(
         dependencies=[*SECURITY_SCHEMES, REFUSE_VIEWERS], responses=error_responses(*COMMON_CODES)
@@ -212,6 +213,16 @@ def _routes() -> tuple[BaseRoute, ...]:
         root_router.include_router(routes.router, prefix="/operations", tags=["operations"])
     root_router.include_router(metrics_routes.router)
     return tuple(root_router.routes)
+
+
+async def compare_routes(app: FastAPI) -> None:
+    """Compare each route with a request that none takes, so that the first who asks something does
+    not wait for what FastAPI does then (some 0.3 s of CPU, 0.165). In between others have turns.
+    """
+    request: dict[str, Any] = {"type": "http", "method": "GET", "path": "/-", "root_path": ""}
+    for route in app.routes:
+        route.matches({**request, "headers": []})
+        await asyncio.sleep(0)
 
 
 def _add_middleware(app: FastAPI, config: AuthConfig) -> None:

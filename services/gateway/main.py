@@ -24,7 +24,7 @@ from runtime.settings import Settings
 from runtime.settings_lines import STACK_FILE
 from runtime.stores.documents.port import Rows
 from services.gateway.answering import OpenAnswering, open_here
-from services.gateway.app import create_app
+from services.gateway.app import compare_routes, create_app
 from services.gateway.auth.config import AuthConfig, auth_config
 from services.gateway.auth.settings import AccessSettings
 from services.gateway.dependencies import provide
@@ -88,6 +88,7 @@ async def build(
     """Give the application what its routes need, and yield what follows the log for them."""
     auth: AuthConfig = app.state.auth
     async with (
+        in_background(compare_routes(app)),
         opener(bus, health) as answering,
         open_webhooks(settings, bus, auth.may_write) as webhooks,
     ):
