@@ -78,7 +78,8 @@ def preload(modules: Sequence[str]) -> None:
     What cannot be imported is left to the process that needs it, which reports it in its own log.
     """
     with suppress(Exception):
-        for module in modules:
+        # anyio imports the latter with its first task.
+        for module in (*modules, "anyio._backends._asyncio"):
             import_module(module)
         from runtime.models.open import preload_models  # noqa: PLC0415
         from runtime.settings import Settings  # noqa: PLC0415

@@ -269,7 +269,10 @@ def preload_models(settings: Settings) -> None:
     Nothing of it starts a thread or opens a connection.
     """
     open_tokenizer()
-    if any(language_model(settings, role) for role in ROLES):
+    has_chat = any(language_model(settings, role) for role in ROLES)
+    if has_chat or settings.has_embedding_endpoint:
+        import_module("runtime.models.wires.open")
+    if has_chat:
         import_module("runtime.models.chat")
     if settings.has_embedding_endpoint:
         import_module("runtime.models.embedder")
