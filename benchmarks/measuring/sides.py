@@ -77,10 +77,10 @@ class Side:
             before = service.status_counts().get("all", 0)
             began = time.monotonic()
             add(service, {document.name: document.text for document in documents})
-            asyncio.run(consumed(self.bus, but=SUMMARIES))
             until(
                 lambda: ended(service.status_counts(), before + len(documents)), self.logs, PATIENCE
             )
+            asyncio.run(consumed(self.bus, but=SUMMARIES))
             processed = time.monotonic() - began
             counts = service.status_counts()
             assert counts.get("processed") == before + len(documents), f"{counts}\n{self.logs()}"
