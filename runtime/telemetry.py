@@ -132,7 +132,7 @@ def consumer_span(durable: str, envelopes: Sequence[Envelope[Event]]) -> Generat
     """
     first = envelopes[0]
     is_single = len(envelopes) == 1
-    if not (_traced() or first.traceparent):
+    if not (_traced() or (is_single and first.traceparent)):
         with log_context(first):
             yield
         return

@@ -3,7 +3,7 @@ events.
 """
 
 import pytest
-from opentelemetry.trace import SpanKind
+from opentelemetry.trace import SpanKind, get_current_span
 
 from runtime import telemetry
 from tests.support.events import added, sealed
@@ -46,3 +46,12 @@ def test_a_batch_links_to_the_trace_of_each_event_and_its_events_go_on_in_theirs
     assert (publish_span.name, span.parent) == ("publish KB_EVENTS", None)
     assert [f"{link.context.trace_id:x}" for link in span.links] == ["a" * 32, "b" * 32]
     assert (span.attributes or {})["messaging.batch.message_count"] == 4
+
+
+def test_where_no_traces_are_written_events_go_on_in_theirs_all_the_same() -> None:
+    batch = [sealed(added(), traceparent=trace_of(letter)) for letter in "ab"]
+    with telemetry.consumer_span("merger", batch):
+        assert not get_current_span().get_span_context().is_valid
+        assert telemetry.traceparent_for(trace_of("b")) == trace_of("b")
+    with telemetry.consumer_span("chunker", batch[:1]):
+        assert f"{get_current_span().get_span_context().trace_id:x}" == "a" * 32
