@@ -8,7 +8,6 @@ form, in smaller batches and in shorter texts.
 """
 
 import asyncio
-import base64
 import copy
 import json
 import math
@@ -18,7 +17,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 import structlog
 
 from contracts.ids import sha256
@@ -37,6 +35,7 @@ from runtime.models.port import Vector
 from runtime.models.request_forms import RequestForms
 from runtime.models.text_length import TextLength
 from runtime.models.token_counts import count_of
+from runtime.models.unit_vectors import length_of, numbers_of, unit_vectors
 from runtime.models.wires.openai import Forms
 
 logger = structlog.get_logger(__name__)
@@ -328,9 +327,9 @@ class EndpointEmbedder:
                     "another EMBEDDING_MODEL",
                 )
             entries.sort(key=lambda item: item["index"])
-        return [
-            self._unit(item.get("embedding"), text)
-            for item, text in zip(entries, texts, strict=True)
+        values = [item.get("embedding") for item in entries]
+        return unit_vectors(values, self.dimension) or [
+            self._unit(value, text) for value, text in zip(values, texts, strict=True)
         ]
 
     def _useless(self, texts: list[str], reason: str) -> Failure:
@@ -338,9 +337,9 @@ class EndpointEmbedder:
         text = f"{reason}; other texts it embeds, and not {texts[0]!r:.80}"
         return Failure(Unavailable(reason), ModelRefused(text, "text"), USELESS_TWICE)
 
-    def _unit(self, values: Any, text: str) -> Vector:
+    def _unit(self, value: Any, text: str) -> Vector:
         try:
-            numbers = _numbers(values)
+            numbers = numbers_of(value)
         except (TypeError, ValueError, OverflowError):
             numbers = np.full(self.dimension, math.nan)
         if len(numbers) != self.dimension:
@@ -353,7 +352,7 @@ class EndpointEmbedder:
                 if len(numbers)
                 else self._useless([text], reason)
             )
-        length = _length(numbers)
+        length = length_of(numbers)
         if not math.isfinite(length) or length == 0.0:
             raise self._useless(
                 [text],
@@ -361,22 +360,3 @@ class EndpointEmbedder:
                 "which no search can use: see what ails it, or choose another EMBEDDING_MODEL",
             )
         return array("d", (numbers / length).tobytes())
-
-
-def _length(numbers: npt.NDArray[np.float64]) -> float:
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        length = math.sqrt(numbers @ numbers)
-    # Squares of the largest and of the smallest numbers are none any more.
-    return length if 1e-100 < length < math.inf else math.hypot(*numbers.tolist())
-
-
-def _numbers(values: Any) -> npt.NDArray[np.float64]:
-    """Return the numbers of one vector: base64 of little-endian 32-bit floats, or a list. Raises
-    ValueError.
-    """
-    if isinstance(values, str):
-        return np.frombuffer(base64.b64decode(values, validate=True), "<f4").astype(np.float64)
-    return np.array(
-        [float(value) for value in cast(list[Any], values)] if isinstance(values, list) else [],
-        np.float64,
-    )

@@ -21,7 +21,7 @@ from runtime.metrics.instruments import count_lookups
 from runtime.models.call_scope import calls_for
 from runtime.models.cut_texts import note_cut, noted_cuts
 from runtime.models.port import Embedder, Vector
-from runtime.projections.compressed_halves import compressed, decompressed
+from runtime.projections.compressed_halves import Halves, compressed, decompressed
 from runtime.projections.embedding_keys import embedding_key, is_older, older_embedding_key
 from runtime.stores.documents.port import Row, Rows, Table
 from runtime.stores.documents.write_behind import WriteBehind
@@ -124,23 +124,31 @@ class CachedEmbeddings:
         self, table: Table, keys: Mapping[str, str], texts: Sequence[str]
     ) -> dict[str, Sequence[float]]:
         with noted_cuts() as cuts:
-            rows = dict(zip(texts, _rows_of(await self._embedder.embed(texts)), strict=True))
+            halves = _rounded(vectors := await self._embedder.embed(texts))
+        rows = dict(zip(texts, _rows_of(vectors, halves), strict=True))
         for text, characters in cuts.items():
             rows[text] = {**rows[text], "cut": characters}
             note_cut(text, characters)
         note_progress()
         await self._rows.put(table, {keys[text]: row for text, row in rows.items()})
-        return {text: _vector_of(row) for text, row in rows.items()}
+        return {
+            text: _vector_of(row) if "f32" in row else array("f", numbers.tobytes())
+            for (text, row), numbers in zip(rows.items(), halves.astype(np.float32), strict=True)
+        }
 
 
-def _rows_of(vectors: Sequence[Vector]) -> list[Row]:
-    """Return the rows of vectors of length 1: their numbers in half precision, compressed.
+def _rounded(vectors: Sequence[Vector]) -> Halves:
+    """Return vectors of length 1 in half precision, a row each.
 
     Rounding moves a number by at most a two-thousandth of itself, and the cosine of two vectors by
     some 0.00001.
     """
     with np.errstate(over="ignore"):
-        halves = np.array(vectors, np.float64).astype("<f2")
+        return np.array(vectors, np.float64).astype("<f2")
+
+
+def _rows_of(vectors: Sequence[Vector], halves: Halves) -> list[Row]:
+    """Return the rows of the vectors: their numbers in half precision, compressed."""
     finite: list[bool] = np.logical_and.reduce(np.isfinite(halves), axis=1).tolist()
     return [
         {"f16z": content}

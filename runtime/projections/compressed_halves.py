@@ -15,16 +15,25 @@ Halves = NDArray[np.float16]
 
 _WINDOW = -9
 """The smallest window of zlib, which is not looked back into, and no header or checksum."""
-_MEMORY = 5
-"""As much of zlib's memory as codes 2,048 bytes at once."""
+_MEMORY = (1, 9)
+"""The least and the most of zlib's memory."""
 
 
 def compressed(vectors: Halves) -> Iterator[bytes]:
     """Yield the bytes of each of these vectors, in the order in which they stand."""
     pairs = np.ascontiguousarray(vectors, "<f2").view(np.uint8).reshape(len(vectors), -1, 2)
-    for low_bytes, high_bytes in pairs.transpose(0, 2, 1):
-        coder = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_HUFFMAN_ONLY)
-        yield coder.compress(high_bytes.tobytes()) + coder.flush() + low_bytes.tobytes()
+    memory = _memory(pairs.shape[1])
+    for low_bytes, high_bytes in np.ascontiguousarray(pairs.transpose(0, 2, 1)):
+        coder = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, memory, zlib.Z_HUFFMAN_ONLY)
+        yield coder.compress(high_bytes) + coder.flush() + low_bytes.tobytes()
+
+
+def _memory(count: int) -> int:
+    """Return as much of zlib's memory as codes so many bytes at once: more takes longer to make
+    than to use. Level 3 codes fewer than 512.
+    """
+    least, most = _MEMORY
+    return min(max(count.bit_length() - 6, least), most)
 
 
 def decompressed(content: bytes) -> Halves:

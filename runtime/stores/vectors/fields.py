@@ -6,6 +6,7 @@ No driver here; every adapter keeps the same rows.
 import hashlib
 import json
 import re
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -94,7 +95,7 @@ def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow
     """Return the rows as they are stored, the last one of each id. Raises Poison for the first that
     is invalid.
 
-    Their vectors are lists of numbers in single precision.
+    Their vectors are arrays of numbers in single precision.
     """
     by_id: dict[str, VectorRow] = {}
     for row in rows:
@@ -110,7 +111,9 @@ def normalized_rows(rows: Sequence[VectorRow], dimension: int) -> list[VectorRow
     ]
 
 
-def _all_in_single_precision(rows: Sequence[VectorRow], dimension: int) -> list[list[float]]:
+def _all_in_single_precision(
+    rows: Sequence[VectorRow], dimension: int
+) -> Sequence[NDArray[np.float32]] | NDArray[np.float32]:
     """Return the vectors of the rows. Raises Poison for the first that is invalid.
 
     Converted all at once: one by one takes four times as long.
@@ -118,8 +121,8 @@ def _all_in_single_precision(rows: Sequence[VectorRow], dimension: int) -> list[
     with suppress(TypeError, ValueError), np.errstate(over="ignore"):
         matrix = np.array([row.vector for row in rows], dtype=np.float32)
         if matrix.shape == (len(rows), dimension) and np.isfinite(matrix).all():
-            return matrix.tolist()
-    return [single_precision(row.vector, dimension, row.id).tolist() for row in rows]
+            return matrix
+    return [single_precision(row.vector, dimension, row.id) for row in rows]
 
 
 def single_precision(vector: Sequence[float], dimension: int, owner: str) -> NDArray[np.float32]:
@@ -153,7 +156,7 @@ def to_columns(workspace: str, rows: Sequence[VectorRow]) -> Columns:
         "file_path": [row.file_path for row in rows],
         "version": [row.version for row in rows],
         "position": [row.order for row in rows],
-        "vector": [row.vector for row in rows],
+        "vector": [list(row.vector) for row in rows],
     }
 
 
@@ -319,14 +322,14 @@ def truncate(text: str, limit: int) -> str:
     return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 
-def _cut_row(row: VectorRow, vector: list[float]) -> VectorRow:
+def _cut_row(row: VectorRow, vector: NDArray[np.float32]) -> VectorRow:
     """Return the row cut to the lengths of its fields, with this vector."""
     return VectorRow(
         id=row.id,
         text=truncate(row.text, TEXT_BYTES),
         text_hash=truncate(row.text_hash, STRINGS["text_hash"]),
         version=row.version,
-        vector=tuple(vector),
+        vector=array("f", vector.tobytes()),
         names=_cut_names(row.names),
         document_id=truncate(row.document_id, STRINGS["document_id"]),
         file_path=truncate(row.file_path, STRINGS["file_path"]),

@@ -3,6 +3,7 @@ ends.
 """
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -52,11 +53,12 @@ class MemoryVectors:
 
     async def put(self, partition: Partition, kind: VectorKind, rows: Sequence[VectorRow]) -> None:
         """See `Vectors`."""
-        normalized_rows = stored.normalized_rows(rows, self.dimension)
+        normalized_rows = {
+            row.id: replace(row, vector=tuple(row.vector))
+            for row in stored.normalized_rows(rows, self.dimension)
+        }
         if normalized_rows:
-            self._table(partition, kind, create=True).update(
-                {row.id: row for row in normalized_rows}
-            )
+            self._table(partition, kind, create=True).update(normalized_rows)
 
     async def get(
         self, partition: Partition, kind: VectorKind, ids: Collection[str], *, vectors: bool = False
