@@ -88,7 +88,6 @@ async def build(
     """Give the application what its routes need, and yield what follows the log for them."""
     auth: AuthConfig = app.state.auth
     async with (
-        in_background(compare_routes(app)),
         opener(bus, health) as answering,
         open_webhooks(settings, bus, auth.may_write) as webhooks,
     ):
@@ -130,6 +129,7 @@ async def build(
             webhooks_sent(settings, sender, auth.known_principals()),
             in_background(BranchFollower(bus.log, bus.blobs).run()),
             in_background(Carrier(bus.jetstream).run()),
+            in_background(compare_routes(app)),
         ):
             yield answering.subscriptions
 
