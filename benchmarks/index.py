@@ -7,10 +7,10 @@ process.
 
 Starts a stack in a folder of its own with the mock model of the yardstick (0 ms a call, vectors of
 384 numbers), publishes the first N documents some seconds later, waits until nobody has anything
-left to do, and prints tables in Markdown. CPU is user and system time of each process and its descendants. Bytes
-written are those sent to the disk as the kernel counts them for a process, in whole folios, and
-those that reached the device of the folder, which others may write to as well: give the stack a
-file system of its own (TMPDIR).
+left to do, and prints tables in Markdown. CPU is user and system time of each process and its
+descendants. Bytes written are those sent to the disk as the kernel counts them for a process, in
+whole folios, and those that reached the device of the folder, which others may write to as well:
+give the stack a file system of its own (TMPDIR).
 
 PYTHON is that of a virtual environment with `lightrag-hku[api]==1.5.7`: its HTTP server indexes the
 same documents, once as it ships and once with one client for all calls of the model. `--runs`:
