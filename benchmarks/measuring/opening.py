@@ -22,13 +22,22 @@ def add_sides(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which sides are measured, and how ours are run."""
     parser.add_argument("--stores", nargs="+", choices=STORES, default=["embedded"])
     parser.add_argument(
-        "--peer-python", type=Path, help="Python of an environment with lightrag-hku[api]==1.5.7"
+        "--peer-python",
+        type=absolute,
+        help="Python of an environment with lightrag-hku[api]==1.5.7",
     )
     parser.add_argument("--peers", nargs="+", choices=PEERS, default=list(PEERS))
     parser.add_argument(
         "--profile", metavar="SERVICE", help="sample one of our processes with py-spy"
     )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", type=setting)
+
+
+def absolute(path: str) -> Path:
+    """A path from the root, for a process in another folder. Links stay: that of a virtual
+    environment's Python says which one it is.
+    """
+    return Path(path).absolute()
 
 
 def given_sides(given: argparse.Namespace) -> list[str]:
