@@ -163,9 +163,10 @@ def test_what_the_services_are_forked_from_loads_the_drivers_and_not_what_these_
         f"import os\nos.environ.update({stores})\n"
         f"from embedded.fork_server import preload\npreload({services})"
     )
-    assert modules > {"neo4j", "pymilvus", "tiktoken", "onnxruntime"}
+    # anyio's part, with the 13 modules that it has, is loaded by each service once it works.
+    assert modules > {"neo4j", "pymilvus", "tiktoken", "onnxruntime", "anyio._backends._asyncio"}
     assert modules & {"pandas", "motor", "openai", "aiohttp.client", "mcp"} == set()
-    assert len(modules) <= 2450
+    assert len(modules) <= 2463
 
 
 def test_every_benchmark_can_be_imported() -> None:
