@@ -90,6 +90,7 @@ async def build(
     async with (
         opener(bus, health) as answering,
         open_webhooks(settings, bus, auth.may_write) as webhooks,
+        in_background(compare_routes(app)),
     ):
         documents = answering.projections.documents
         pointers = WatchedPointers(bus.pointers, bus.integrity)
@@ -129,7 +130,6 @@ async def build(
             webhooks_sent(settings, sender, auth.known_principals()),
             in_background(BranchFollower(bus.log, bus.blobs).run()),
             in_background(Carrier(bus.jetstream).run()),
-            in_background(compare_routes(app)),
         ):
             yield answering.subscriptions
 
