@@ -18,10 +18,10 @@ def unit_vectors(values: Sequence[Any], dimension: int) -> list[Vector] | None:
     """Return the vectors of one call at length 1; None where one of them has to be looked at alone,
     for it cannot be used or its numbers are extreme.
 
-    All at once they take a third of what they take one by one.
+    All at once they take some two thirds of what they take one by one.
     """
     try:
-        numbers = _matrix(values, dimension)
+        numbers = _matrix(values)
     except (TypeError, ValueError, OverflowError):
         return None
     if numbers.shape != (len(values), dimension):
@@ -30,19 +30,14 @@ def unit_vectors(values: Sequence[Any], dimension: int) -> list[Vector] | None:
         lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
         if not ((lengths > 1e-100) & (lengths < math.inf)).all():
             return None
-        return [array("d", row.tobytes()) for row in numbers / lengths[:, None]]
+    numbers /= lengths[:, None]
+    return [array("d", row.tobytes()) for row in numbers]
 
 
-def _matrix(values: Sequence[Any], dimension: int) -> Numbers:
-    """Return the numbers of all, a row each. Raises ValueError where they have other numbers of
-    them.
-    """
-    if all(isinstance(value, str) for value in values):
-        contents = [base64.b64decode(value, validate=True) for value in values]
-        if any(len(content) != 4 * dimension for content in contents):
-            raise ValueError("a vector of another dimension")
-        return np.frombuffer(b"".join(contents), "<f4").astype(np.float64).reshape(-1, dimension)
-    return np.array(values, np.float64)
+def _matrix(values: Sequence[Any]) -> Numbers:
+    """Return the numbers of all, a row each. Raises ValueError where some have more than others."""
+    are_base64 = all(isinstance(value, str) for value in values)
+    return np.array(list(map(_decoded, values)) if are_base64 else values, np.float64)
 
 
 def numbers_of(value: Any) -> Numbers:
@@ -50,11 +45,15 @@ def numbers_of(value: Any) -> Numbers:
     TypeError, ValueError and OverflowError for anything else.
     """
     if isinstance(value, str):
-        return np.frombuffer(base64.b64decode(value, validate=True), "<f4").astype(np.float64)
+        return _decoded(value).astype(np.float64)
     return np.array(
         [float(number) for number in cast(list[Any], value)] if isinstance(value, list) else [],
         np.float64,
     )
+
+
+def _decoded(value: str) -> npt.NDArray[np.float32]:
+    return np.frombuffer(base64.b64decode(value, validate=True), "<f4")
 
 
 def length_of(numbers: Numbers) -> float:

@@ -15,8 +15,9 @@ Halves = NDArray[np.float16]
 
 _WINDOW = -9
 """The smallest window of zlib, which is not looked back into, and no header or checksum."""
-_MEMORY = (1, 9)
-"""The least and the most of zlib's memory."""
+_MIN_MEMORY = 1
+_MAX_MEMORY = 9
+"""The levels of memory that zlib has."""
 
 
 def compressed(vectors: Halves) -> Iterator[bytes]:
@@ -29,11 +30,10 @@ def compressed(vectors: Halves) -> Iterator[bytes]:
 
 
 def _memory(count: int) -> int:
-    """Return as much of zlib's memory as codes so many bytes at once: more takes longer to make
-    than to use. Level 3 codes fewer than 512.
+    """Return the level of memory by which zlib codes so many bytes at once: more takes longer to
+    make than to use. Level 3 is for fewer than 512.
     """
-    least, most = _MEMORY
-    return min(max(count.bit_length() - 6, least), most)
+    return min(max(count.bit_length() - 6, _MIN_MEMORY), _MAX_MEMORY)
 
 
 def decompressed(content: bytes) -> Halves:
