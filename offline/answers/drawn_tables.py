@@ -2,7 +2,7 @@
 
 These are grids (`+---+---+`, `┌───┬───┐`), columns below a rule in pieces (`=====  ===`,
 `-----  ---`), tables of Markdown without outer bars, columns that blanks or dots keep apart, and
-those that reStructuredText and AsciiDoc write as lists. Time is linear in the text.
+those of reStructuredText, AsciiDoc and MediaWiki. Time is linear in the text.
 """
 
 import re
@@ -21,6 +21,7 @@ from offline.answers.markup_tables import (
     asciidoc_table,
     directive_table,
     directive_title,
+    mediawiki_table,
 )
 
 _BOX_TOP = re.compile(r"^[ \t]*[┌╔╭][─═━┬╦╤╥]+[┐╗╮][ \t]*$", re.MULTILINE)
@@ -210,6 +211,7 @@ def _unruled(lines: Sequence[str], start: int) -> Table | None:
 _READERS: tuple[Callable[[Sequence[str], int], Table | None], ...] = (
     directive_table,
     asciidoc_table,
+    mediawiki_table,
     _grid,
     _in_pieces,
     _open,

@@ -13,12 +13,15 @@ from offline.language.lines import fence
 
 _NOTES = frozenset(
     """
-    admonition attention caution danger dropdown error hint important note seealso tip topic
-    versionadded versionchanged deprecated warning
+    admonition aside attention card caution danger details dropdown epigraph error glossary grid
+    grid-item grid-item-card hint important margin note pull-quote seealso sidebar tab-item tab-set
+    tip topic versionadded versionchanged deprecated warning
     """.split()  # noqa: SIM905
 )
 """Directives of MyST whose content is text."""
 _DIRECTIVE = re.compile(r"\{([\w-]+)\}\s*(.*)")
+_TABLES = frozenset(("list-table", "csv-table"))
+"""Directives of MyST whose content is a table, as reStructuredText writes it."""
 _OPTION = re.compile(r"\s*:[\w-]+:.*")
 _OF_SETTINGS = frozenset(
     """
@@ -64,6 +67,11 @@ def _unfenced(lines: Sequence[str]) -> Iterator[str]:
             notes.append(opening[1])
             yield from _heading(note[2])
             number += _count_options(lines, number + 1)
+        elif opening and note and note[1] in _TABLES:
+            end = _end(lines, number, opening[1])
+            yield f".. {note[1]}:: {note[2]}"
+            yield from (f"   {inner}" for inner in lines[number + 1 : end])
+            number = end
         elif opening:
             end = _end(lines, number, opening[1])
             text_lines = _text_lines(lines[number + 1 : end], opening[2].strip())
@@ -81,7 +89,8 @@ def _unfenced(lines: Sequence[str]) -> Iterator[str]:
 
 def _heading(title: str) -> Sequence[str]:
     """Return the lines that stand for the beginning of a note."""
-    return ("", f"**{title}**", "") if title else ("",)
+    is_of_words = title and not title.replace(" ", "").isdigit()  # else it counts columns
+    return ("", f"**{title}**", "") if is_of_words else ("",)
 
 
 def _count_options(lines: Sequence[str], start: int) -> int:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from offline.answers.boxed_text import without_boxes
 from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.fenced_text import with_fenced_text
 from offline.answers.markup import as_markdown
@@ -82,7 +83,7 @@ def sections(text: str, *, begins_inside: bool = False) -> list[Section]:
         text = settings_as_markdown(text)
     else:
         markdown = as_markdown(with_markdown_tables(with_fenced_text(text)))
-        text = without_page_breaks(markdown)
+        text = without_boxes(without_page_breaks(markdown))
     lines = _with_whole_names(text.expandtabs().splitlines())
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
     width = max([_NARROWEST, *map(len, prose)])

@@ -1,5 +1,5 @@
-"""Tables that reStructuredText and AsciiDoc write as lists, as comma-separated values, or with a
-cell in each line.
+"""Tables that reStructuredText, AsciiDoc and MediaWiki write as lists, as comma-separated values,
+or with a cell in each line.
 """
 
 import csv
@@ -20,6 +20,11 @@ _COPIES = re.compile(r"\s*(\d+)\*")
 _BAR = re.compile(r"(?:(?<=\s)|^)(?:\d+(?:\.\d+)?[+*])?(?:[.^<>]{0,3}[aehlmsdv]?)\|")
 """What begins a cell of AsciiDoc, with how far it reaches and how it is set."""
 _BORDER = "|==="
+_WIKI_ATTRIBUTES = re.compile(r"[^\[\]|]*\|\s*")
+"""What says how a cell of MediaWiki looks, before its words."""
+_WIKI_CELLS = re.compile(r"\|\||!!")
+_MOST_WIKI_LINES = 500
+"""Lines among which the end of a table of MediaWiki is looked for."""
 
 
 def directive_table(lines: Sequence[str], start: int) -> Table | None:
@@ -117,6 +122,35 @@ def _cells(lines: Sequence[str]) -> Iterator[str]:
             cell = [piece.strip()]
     if cell is not None:
         yield " ".join(filter(None, cell))
+
+
+def mediawiki_table(lines: Sequence[str], start: int) -> Table | None:
+    """Read a table of MediaWiki, from `{|` to `|}`."""
+    if not lines[start].lstrip().startswith("{|"):
+        return None
+    body = [line.strip() for line in lines[start + 1 : start + 1 + _MOST_WIKI_LINES]]
+    if "|}" not in body:
+        return None
+    body = body[: body.index("|}")]
+    rows = list(_wiki_rows(body))
+    has_header = any(line.startswith("!") for line in body)
+    return _headed(rows, start + len(body) + 2, has_header=has_header)
+
+
+def _wiki_rows(lines: Sequence[str]) -> Iterator[Row]:
+    row: Row = []
+    for line in lines:
+        if line.startswith("|-"):
+            if row:
+                yield row
+            row = []
+        elif line.startswith(("|", "!")) and not line.startswith("|+"):
+            cells = _WIKI_CELLS.split(line[1:])
+            row += [_WIKI_ATTRIBUTES.sub("", cell, count=1).strip() for cell in cells]
+        elif row and line:
+            row[-1] = f"{row[-1]} {line}".strip()
+    if row:
+        yield row
 
 
 def _headed(rows: list[Row], end: int, *, has_header: bool) -> Table | None:

@@ -16,15 +16,16 @@ _PLURAL = re.compile(r"([A-Z])\1\. ?([A-Z])\2\b")
 _INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
 _ALWAYS = frozenset(
     """
-    apdo aprox atte avda bgbl bspw ctra dra dña ej evtl excmo exkl fa fam frhr ggf hl ilmo inkl
-    mio mrd núm pza sog teléf tsd urb zzgl акад бул доп им наб напр обл пер пл пр проф св см ул
+    apdo aprox atte avda bgbl bspw ctra dra dña ej evtl excl excmo exkl fa fam frhr ggf hl ilmo incl
+    inkl mio mrd núm pza resp sog teléf tsd urb vgl zzgl акад бул доп им наб напр обл пер пл пр проф
+    св см ул
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence, beside those that names have."""
 _NUMBERED = frozenset(
     """
-    abb abs abt anl anm art aufl bl cap ext kap lit máx mín pág párr rn std tab tel tit tél v ziff p
-    гл д дом кв корп оф п пп рис ст стр табл тел ч
+    abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p pág párr rn std tab tel tit
+    tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence where a number follows."""

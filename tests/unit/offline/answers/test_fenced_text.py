@@ -54,6 +54,23 @@ def test_the_title_of_a_note_stands_above_it(note: str) -> None:
     assert part.heading == "Before winter"
 
 
+def test_a_glossary_and_a_table_of_myst_are_read() -> None:
+    glossary = "```{glossary}\nWick\n   What burns.\n\nMantle\n   What glows.\n```\n"
+    assert [(part.key, part.text) for part in quotable(glossary)] == [
+        ("Wick", "What burns."),
+        ("Mantle", "What glows."),
+    ]
+    table = (
+        "```{list-table} Fees\n:header-rows: 1\n\n* - Boat\n  - Fee\n* - Punt\n  - 2 euro\n```\n"
+    )
+    assert [part.text for part in quotable(table) if part.is_row] == ["Boat: Punt; Fee: 2 euro"]
+
+
+def test_columns_of_a_grid_are_no_heading() -> None:
+    (part,) = quotable("````{grid} 1 2\n```{grid-item-card} Lamps\nThey are lit.\n```\n````\n")
+    assert (part.heading, part.text) == ("Lamps", "They are lit.")
+
+
 def test_code_stays_code() -> None:
     text = (
         "Run this:\n\n```sh\noil --all\n# twice\n```\n\n```{code-block} sh\noil --all\n```\n\n"

@@ -1,4 +1,4 @@
-"""Tables that reStructuredText and AsciiDoc write in their own ways."""
+"""Tables that reStructuredText, AsciiDoc and MediaWiki write in their own ways."""
 
 from offline.answers.quotable_sentences import quotable
 
@@ -39,3 +39,13 @@ def test_a_table_of_asciidoc_has_rows_with_and_without_a_header() -> None:
 def test_rows_between_bars_need_no_header_within_a_passage() -> None:
     text = "The house:\n\n| Height | 30 m |\n| Steps | 199 |\n\n| a |\n"
     assert texts(text) == ["Height: 30 m", "Steps: 199"]
+
+
+def test_a_table_of_mediawiki_has_rows() -> None:
+    text = (
+        '{| class="wikitable"\n|+ Lamps\n! Lamp !! Oil\n|-\n| Big || style="x" | 3 litres\n'
+        "a night\n|-\n! Small\n| 1 litre\n|}\n\nAll burn.\n"
+    )
+    assert texts(text) == ["Lamp: Big; Oil: 3 litres a night", "Lamp: Small; Oil: 1 litre"]
+    assert texts("{|\n| Height\n| 30 m\n|-\n| Steps\n| 199\n|}") == ["Height: 30 m", "Steps: 199"]
+    assert texts("{|\n| Height\n| 30 m\n") == []

@@ -194,6 +194,8 @@ def test_code_without_fences_is_told_by_prompts_rules_and_indents(
         "Nach § 9 Abs. 2 oder Abs. 3 zahlt niemand.",
         "Wir öffnen am 3. Dezember im 2. Stock.",
         "Es gibt z. B. Brot und i. d. R. Milch.",
+        "Siehe §§ 13 u. 15, vgl. oben.",
+        "It is asked by M.G.L. c. 90 (Ord. 95-28), incl. the annex.",
         "Viaja a los EE. UU. con su perro.",
         "Voir l'art. L. 12 du Code.",
         "Он живёт в г. Тверь на ул. Садовой, д. 5.",
