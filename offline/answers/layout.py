@@ -10,6 +10,7 @@ whole.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from offline.answers.boxed_text import without_boxes
 from offline.answers.drawn_tables import with_markdown_tables
@@ -38,6 +39,21 @@ _PARTS_OF_SPEECH = (
 )
 _HEADWORD = re.compile(rf"([^\W\d][^.,;:!?()\[\]|]{{0,40}}, (?:{_PARTS_OF_SPEECH}\.[,;]? ?)+)\s+")
 """The beginning of an entry of a dictionary: `Applause, n. `."""
+_CAPITALS = "[^\\Wa-zß-ÿа-яё\\d_]+"
+_HEADWORD_IN_CAPITALS = re.compile(
+    rf"((?!{_CAPITALS}\s+[IVXLC]+\.)(?=[^\W\d_]{{2}}){_CAPITALS}"
+    rf"(?:[-'’&, ]+(?:(?:or|and|of|to|oder|und|ou|et|o|y|или|и)\b,? )?{_CAPITALS}){{0,8}})"
+    r"(?:\.\s+|\.?\s*(?:--+|[—–])\s*)(?=[^\W\d_])"
+)
+"""The beginning of an entry of a dictionary whose headwords are in capitals: `ARK. A boat.`; not
+the number of a chapter.
+"""
+_FEWEST_ENTRIES = 3
+"""Of a passage from which on words in capitals at the beginning of a paragraph are headwords."""
+_MOST_DESCENTS = 0.1
+"""Share of the entries of a dictionary that are not in the order of the alphabet."""
+_MOST_WORDS = 6
+"""Words that a key may have at most where the line below it goes on with a small letter."""
 _SPEECH_LINE = re.compile(rf"(?:/[^/]*/,?\s*)*(?:{_PARTS_OF_SPEECH}\.,?\s*)*$")
 """A line that has the pronunciation and the part of speech alone."""
 _HANGING = re.compile(r"(\S(?:.{0,28}?\S)??)(\s{2,})(?=\S)")
@@ -101,6 +117,15 @@ class _Reader:
     has_text: bool = False
     """Whether a line that is collected is not blank."""
     fenced: bool = False
+    is_dictionary: bool = field(init=False)
+    """Whether headwords in capitals begin its entries, in the order of the alphabet."""
+
+    def __post_init__(self) -> None:
+        beginnings = (line for above, line in pairwise(["", *self.lines]) if not above.strip())
+        headwords = [entry[1] for entry in map(_HEADWORD_IN_CAPITALS.match, beginnings) if entry]
+        descents = sum(above[0] > below[0] for above, below in pairwise(headwords))
+        has_entries = len(set(headwords)) >= _FEWEST_ENTRIES
+        self.is_dictionary = has_entries and descents <= _MOST_DESCENTS * len(headwords)
 
     def sections(self) -> Iterator[Section]:
         number = 0
@@ -130,7 +155,7 @@ class _Reader:
         if self._ends_definition(number, text, indent):
             yield from self._end()
             self.stack.pop()
-        head = _HEADWORD.match(text)
+        head = _HEADWORD.match(text) or self._headword_in_capitals(number, text)
         answer = _ANSWER.match(text) if self.question else None
         if answer:
             self._collect(indent, text, answer)
@@ -218,6 +243,13 @@ class _Reader:
         above = self.lines[number - 1] if number else ""
         return not above.strip() or not self.has_text
 
+    def _headword_in_capitals(self, number: int, text: str) -> re.Match[str] | None:
+        """Return the match of an entry's beginning in a dictionary with headwords in capitals."""
+        above = self.lines[number - 1] if number else ""
+        if not self.is_dictionary or above.strip():
+            return None
+        return _HEADWORD_IN_CAPITALS.match(text)
+
     def _hanging_key(self, number: int, text: str, indent: int) -> re.Match[str] | None:
         """Return the match of a key with its text in one line, the next lines below that text."""
         head = _HANGING.match(text)
@@ -273,6 +305,9 @@ class _Reader:
         is_full = is_full and not is_of_names
         if below <= indent or is_full or not self._begins_block(number):
             return False
+        goes_on = not apart and following.lstrip()[:1].islower() and not is_of_names
+        if goes_on and text[0].isalpha() and _count_words(text) > _MOST_WORDS:
+            return False  # a paragraph whose first line hangs out
         if BULLET.match(text) and not (apart and _NUMBERED.match(text)):
             return False
         return _is_name(text) and not (apart and text.endswith((":", "：")))
@@ -313,6 +348,10 @@ def _is_name(text: str) -> bool:
     if text.endswith((":", "：")):
         return len(text.split()) <= 3
     return _PROSE_END.search(text) is None or _SPEECH_LINE.match(text) is not None
+
+
+def _count_words(text: str) -> int:
+    return sum(word[0].isalpha() for word in text.split())
 
 
 def _indent(line: str) -> int:

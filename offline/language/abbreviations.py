@@ -24,8 +24,8 @@ _ALWAYS = frozenset(
 """Words after which a dot ends no sentence, beside those that names have."""
 _NUMBERED = frozenset(
     """
-    abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p pág párr rn std tab tel tit
-    tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
+    abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p pág párr rn std tab tel
+    tit tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence where a number follows."""

@@ -175,3 +175,41 @@ def test_the_rest_of_a_line_heads_nothing() -> None:
 def test_an_option_heads_the_text_in_its_line() -> None:
     text = "  -r        Turn the lamp back.\n\n  -q, --quiet  Ring no bell.\n\n  --help\n"
     assert keys(text)[:2] == [(("-r",), "Turn the lamp back."), (("-q, --quiet",), "Ring no bell.")]
+
+
+def test_words_in_capitals_head_the_entries_of_a_dictionary() -> None:
+    text = (
+        "ARK. A boat, and a word of those who row it on rivers. Let us\n  take an ark.\n\n"
+        "ARCH ROGUE, or UPRIGHT MAN. The chief of thieves.\n\n"
+        "KNAR, signifies the same in all the towns of the northern\n  coast.\n\n"
+        "WICK.--What burns.\n"
+    )
+    assert [(part.key, part.text) for part in quotable(text)] == [
+        ("ARK", "A boat, and a word of those who row it on rivers."),
+        ("ARK", "Let us take an ark."),
+        ("ARCH ROGUE, or UPRIGHT MAN", "The chief of thieves."),
+        (
+            "ARCH ROGUE, or UPRIGHT MAN",
+            "KNAR, signifies the same in all the towns of the northern coast.",
+        ),
+        ("WICK", "What burns."),
+    ]
+
+
+def test_chapters_and_single_notes_in_capitals_are_no_headwords() -> None:
+    chapters = "CHAPTER I. The boat.\n\nCHAPTER II. The oar.\n\nCHAPTER III. The sea.\n"
+    assert not any(part.key for part in quotable(chapters))
+    assert not any(part.key for part in quotable("NOTE. Oil it in May.\n\nIt shines.\n"))
+    notes = "WARNING. It burns.\n\nNOTE. Oil it in May.\n\nTIP. Use a cloth.\n"
+    assert not any(part.key for part in quotable(notes))
+    long_lines = "A" * 50_000 + "\n\n" + "ARK " * 20_000
+    assert [section.keys for section in sections(long_lines)] == [()]
+
+
+def test_the_first_line_of_a_hanging_paragraph_heads_nothing() -> None:
+    text = "An estate that is held by a man\n  during the life of his wife.\n\nA boat.\n"
+    assert [(part.key, part.text) for part in quotable(text)] == [
+        ("", "An estate that is held by a man during the life of his wife."),
+        ("", "A boat."),
+    ]
+    assert quotable("tls = no | may | must | verify\n   verify also checks the name.\n")[0].key
