@@ -290,11 +290,11 @@ class _Reader:
         stands deeper than the list above it belongs to that list.
         """
         if not _LETTER.search(text) and len(text) <= _LONGEST_LABEL:
-            self.label = text
+            self.label = "" if "#" in text else text  # `(#12)` tells where a change was asked for
             return
-        if self.label:
+        if self.label and not begins_item(text):
             text = f"{self.label} {text}"
-            self.label = ""
+        self.label = ""
         bullet = begins_item(text)
         apart = apart and not (self.item and indent > self.list_indent)
         if bullet:

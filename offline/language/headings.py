@@ -14,6 +14,8 @@ _NOTES = re.compile(rf"\s?{NOTE}+$")
 _MARKED = re.compile(r"#{1,6}\s")
 _UNDERLINE = re.compile(r"([=\-~^*\"+])\1{2,}$")
 _TITLE = re.compile(r"[^\W\d_][^。，]{0,78}[^\s.!?:;,。，！？；：]$")
+_REMARKED = re.compile(r"[.!?…。！？]\s*[(（][^()（）]*[)）]$")
+"""The end of a sentence with a remark behind it: `It is lit. (#13)`."""
 _BOLD = re.compile(r"(\*\*|__)(?=\S)([^*_]+)(?<=\S)\1")
 _NUMBERED = re.compile(r"(?:\d{1,2}[.)]|\d{1,2}(?:\.\d{1,2}){1,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+")
 """The number of a section."""
@@ -103,6 +105,7 @@ def _is_short_title(line: str) -> bool:
         and not (line[:1].islower() and " " in line)
         and _TITLE.match(_NOTES.sub("", line)) is not None
         and (len(line) <= _LONGEST_IN_HAN or not _HAN.search(line))
+        and _REMARKED.search(line) is None
         and not is_field(line)
         and not is_validity(line)
         and not is_message(line)

@@ -272,3 +272,14 @@ def test_a_message_of_a_chat_is_quoted_whole_with_its_time_and_speaker() -> None
         ("[21:09] Cy: it is raining", ""),
         ("[21:10] Bo: yes", ""),
     ]
+
+
+def test_a_number_behind_an_item_is_not_of_the_next() -> None:
+    text = "- It has tabs. (#12)\n- It is new. 7\n1. It is fast.\n\nIt is lit. (#13)\n\nIt rings.\n"
+    assert [part.text for part in quotable(text)] == [
+        "- It has tabs.",
+        "- It is new.",
+        "1. It is fast.",
+        "It is lit. (#13)",
+        "It rings.",
+    ]
