@@ -1,14 +1,14 @@
 """Teach the reader, and write the files of `offline/reading`.
 
 python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--rate 1e-4] [--start FILE ...]
-    [--own FOLDER ...] [--public FILE ...] [--language english]
+    [--own FOLDER ...] [--public FILE ...] [--languages english]
 
 One document in seven is kept out; how often the right sentence is first for its questions is
 printed at the end. What was learned is written every ten minutes as well. `--start`: goes on from
 the files of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`, whose documents
-may not be ours to give away. `--public`: files in the format of SQuAD 2.0. `--language`: teaches
-the layers that this one has of its own, from its documents and what the product would have read of
-them, and writes these alone, as `english.npz`.
+may not be ours to give away. `--public`: files in the format of SQuAD 2.0. `--languages`: teaches
+the upper layers alone, from the documents in these languages and what the product would have read
+of them; those of English are layers of its own, and are written alone, as `english.npz`.
 """
 
 import argparse
@@ -33,6 +33,7 @@ from benchmarks.reader.export import cutter, language_file, piece_model, read, w
 from benchmarks.reader.groups import Group, LabelledQuestion, own_questions, public_questions
 from benchmarks.reader.network import PADDING, TAUGHT, Network
 from offline.answers.comparison import TAUGHT as TAUGHT_LANGUAGES
+from offline.language.languages import ENGLISH
 from offline.reading.pieces import Pieces
 from offline.reading.weights import OWN_LAYERS
 
@@ -40,10 +41,16 @@ DATA = Path(__file__).with_name("data")
 PUBLIC_DOMAIN = DATA / "public_domain"
 GROUPS = 16
 """Questions of a step."""
-TOGETHER = 32
-"""Pairs that are computed together, of about one length."""
-WIDTH = 32
+TOGETHER = 8
+"""Pairs that are computed together, of about one length: a tenth of what is computed is padding,
+with 32 it was a third.
+"""
+WIDTH = 8
 """Lengths are rounded up to a multiple of so many pieces: each length has kernels of its own."""
+HAS_AMX = "amx_bf16" in Path("/proc/cpuinfo").read_text("utf-8")
+"""Whether the processor multiplies matrices of bfloat16; a Xeon without it took twice as long with
+them as in single precision.
+"""
 RATE = 1e-4
 """Rate of learning, falling to 0 with the minutes."""
 HEAD_FACTOR = 2
@@ -84,7 +91,7 @@ def judgements_of(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
     """Return the judgements of pairs, computed among those of about their length."""
     order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
     parts = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=HAS_AMX):
         judgements = [network(_padded([pairs[place] for place in part])) for part in parts]
     return torch.cat(judgements).float()[torch.argsort(torch.tensor(order))]
 
@@ -200,27 +207,32 @@ def is_kept_out(question: LabelledQuestion) -> bool:
 
 
 def write_below(
-    folder: Path, piece_numbers: Sequence[int], language: str, subfolder: str, network: Network
+    folder: Path,
+    piece_numbers: Sequence[int],
+    subfolder: str,
+    network: Network,
+    *,
+    is_english: bool,
 ) -> None:
-    """Write the files of a network, or the file of a language, into a subfolder, or into the folder
-    itself.
+    """Write the files of a network, or what English has of its own, into a subfolder, or into the
+    folder itself.
     """
     (folder / subfolder).mkdir(parents=True, exist_ok=True)
-    if language:
-        file = folder / subfolder / f"{language}.npz"
+    if is_english:
+        file = folder / subfolder / "english.npz"
         file.write_bytes(language_file(network, OWN_LAYERS))
     else:
         write(folder / subfolder, base(), piece_numbers, network)
 
 
-async def questions_of(folder: Path, language: str) -> Questions:
-    """Return the questions about the documents of a folder, or those of one language, with what
+async def questions_of(folder: Path, languages: Sequence[str]) -> Questions:
+    """Return the questions about the documents of a folder, or those in some languages, with what
     the product would have read.
     """
     questions = await own_questions(folder)
-    if not language:
+    if not languages:
         return questions
-    return await with_compared([each for each in questions if each.language == language], folder)
+    return await with_compared([each for each in questions if each.language in languages], folder)
 
 
 def main() -> None:
@@ -233,21 +245,22 @@ def main() -> None:
     parser.add_argument("--start", type=Path, nargs="*", default=[], metavar="FILE")
     parser.add_argument("--own", type=Path, nargs="*", default=[], metavar="FOLDER")
     parser.add_argument("--public", type=Path, nargs="*", default=[], metavar="FILE")
-    parser.add_argument("--language", choices=sorted(TAUGHT_LANGUAGES), default="")
+    parser.add_argument("--languages", choices=sorted(TAUGHT_LANGUAGES), nargs="*", default=[])
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     options = parser.parse_args()
     torch.manual_seed(1)
     folders = [DATA, PUBLIC_DOMAIN, *options.own]
-    language = options.language
-    own = [each for folder in folders for each in asyncio.run(questions_of(folder, language))]
+    languages = options.languages
+    own = [each for folder in folders for each in asyncio.run(questions_of(folder, languages))]
     public = [question for file in options.public for question in public_questions(file)]
     piece_numbers = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
-    network = Network(base(), piece_numbers, OWN_LAYERS if language else TAUGHT)
+    network = Network(base(), piece_numbers, OWN_LAYERS if languages else TAUGHT)
     for file in options.start:
         read(network, file)
     questions_kept_out = [question for question in own if is_kept_out(question)]
     own = [question for question in own if not is_kept_out(question)]
-    save = partial(write_below, options.out, piece_numbers, language)
+    is_english = languages == [ENGLISH]
+    save = partial(write_below, options.out, piece_numbers, is_english=is_english)
     schedule = Schedule(optimizer_of(network, options.rate), options.minutes)
     learn(network, own, public, schedule, save)
     save("", network)

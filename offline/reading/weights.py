@@ -21,9 +21,9 @@ from offline.embeddings.transformer_graph import Array, Layer, Matrix, Norm
 from offline.errors import DamagedFile
 
 WEIGHTS = Path(__file__).with_name("reader.npz")
-WEIGHTS_SHA256 = "f04a46f8de80484275291e06e079a02d755e332881b816e504ee3b45fd14ddeb"
+WEIGHTS_SHA256 = "f987e36037fe2be953f0e54b4a38f8a2301339c0c7b494c66a981a85c2f395c2"
 ENGLISH = Path(__file__).with_name("english.npz")
-ENGLISH_SHA256 = "e3fd6ca8d23672231acb6208a6f2c4fa22ccba31684714fae7ffb80d163bd5bd"
+ENGLISH_SHA256 = "aa667d8da11baf5499ef3a2801c4dc366f35726b6ac976264a98a0189d245715"
 OWN_LAYERS = 5
 """Layers, the upper ones, that English has of its own."""
 
