@@ -25,10 +25,10 @@ MEANING = 10.0
 BEST_PASSAGE = 3.0
 """What sentences of the first passage get; those of the second get half, of the third a third."""
 
-LEAST_SCORE = 8.5
+LEAST_SCORE = 7.5
 """Score below which no sentence answers; it is the same for all pairs of languages."""
 
-LEAST_NEAR = 7.0
+LEAST_NEAR = 6.0
 """Score from which a sentence is near enough to be shown in a refusal."""
 
 
