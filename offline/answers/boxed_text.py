@@ -37,8 +37,9 @@ def _unboxed(lines: Sequence[str]) -> Iterator[str]:
         if not is_fenced and _is_box(lines, number):
             yield from _paragraphs(line)
             number += 2
-        elif not is_fenced and (end := _end_of_line_block(lines, number)) > number:
-            yield from ("", *map(_without_bar, lines[number:end]), "")
+        elif not is_fenced and _is_barred(line):
+            end = _end_of_barred(lines, number)
+            yield from _paragraph(lines, number, end)
             number = end
         else:
             yield line
@@ -64,28 +65,32 @@ def _paragraphs(row: str) -> Iterator[str]:
     yield ""
 
 
-def _end_of_line_block(lines: Sequence[str], start: int) -> int:
-    """Return the number of the line behind a line block; that of its first line where there is
-    none.
-    """
-    end = start
-    while end < len(lines) and (_is_of_line_block(lines[end]) or _continues(lines, start, end)):
-        end += 1
-    above = lines[start - 1].strip() if start else ""
-    below = lines[end].strip() if end < len(lines) else ""
-    is_of_table = above.startswith(("|", "{|")) or below.startswith("|")
-    has_words = any(line.strip(" \t|") for line in lines[start:end])
-    return end if has_words and not is_of_table else start
-
-
-def _is_of_line_block(line: str) -> bool:
+def _is_barred(line: str) -> bool:
+    """Return whether a line has a bar at its beginning alone."""
     return _LINE.fullmatch(line) is not None and len(BAR.findall(line)) == 1
 
 
-def _continues(lines: Sequence[str], start: int, number: int) -> bool:
-    """Return whether a line goes on with the one above it in a line block: it is further in."""
-    line = lines[number]
-    return number > start and line.startswith("  ") and bool(line.strip()) and "|" not in line
+def _end_of_barred(lines: Sequence[str], start: int) -> int:
+    """Return the number of the line behind those with a bar, and those further in that go on with
+    them.
+    """
+    end = start + 1
+    while end < len(lines) and (_is_barred(lines[end]) or _is_continuation(lines[end])):
+        end += 1
+    return end
+
+
+def _is_continuation(line: str) -> bool:
+    return line.startswith("  ") and bool(line.strip()) and "|" not in line
+
+
+def _paragraph(lines: Sequence[str], start: int, end: int) -> Sequence[str]:
+    """Return lines with a bar as a paragraph; as they are where they belong to a table."""
+    above = lines[start - 1].strip() if start else ""
+    below = lines[end].strip() if end < len(lines) else ""
+    if above.startswith(("|", "{|")) or below.startswith("|"):
+        return lines[start:end]
+    return ("", *map(_without_bar, lines[start:end]), "")
 
 
 def _without_bar(line: str) -> str:

@@ -44,7 +44,7 @@ def test_lines_of_a_line_block_are_read() -> None:
         "```\n| Oil it in May.\n```\n",
         "| Lamp\n|---\n| It is big.\n",
         "{|\n| It is big.\n|}\n",
-        "cat lamps | sort\n|\n",
+        "cat lamps | sort\n",
         "It is lit. | It shines.\n",
     ],
 )
@@ -53,4 +53,5 @@ def test_tables_and_code_stay_what_they_are(text: str) -> None:
 
 
 def test_many_bars_take_linear_time() -> None:
-    assert len(texts("| Lamp\n" * 20_000)) <= 20_000
+    block = "| Lamp\n  of brass\n" * 20_000
+    assert without_boxes(f"{block}| Lamp | Oil |\n") == f"{block}| Lamp | Oil |\n"
