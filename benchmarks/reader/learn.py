@@ -47,7 +47,8 @@ with 32 it was a third.
 """
 WIDTH = 8
 """Lengths are rounded up to a multiple of so many pieces: each length has kernels of its own."""
-HAS_AMX = "amx_bf16" in Path("/proc/cpuinfo").read_text("utf-8")
+_PROCESSOR = Path("/proc/cpuinfo")
+HAS_AMX = _PROCESSOR.exists() and "amx_bf16" in _PROCESSOR.read_text("utf-8")
 """Whether the processor multiplies matrices of bfloat16; a Xeon without it took twice as long with
 them as in single precision.
 """

@@ -8,10 +8,9 @@ text.
 import re
 from collections.abc import Iterator, Sequence
 
-from offline.answers.drawn_tables import BAR
+from offline.answers.drawn_tables import BAR, RULE
 from offline.language.lines import fence
 
-_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _SENTENCE = re.compile(r"[^\s|]+\s[^|]*?[.!?…]|[^|]{8,}[。！？]")
 """What makes a cell more than the name of a column."""
 _LINE = re.compile(r"(\s*)\|(?:[ \t]+(\S.*))?")
@@ -35,11 +34,11 @@ def _unboxed(lines: Sequence[str]) -> Iterator[str]:
         if fence(line, lines[number - 1] if number else ""):
             is_fenced = not is_fenced
         if not is_fenced and _is_box(lines, number):
-            yield from _paragraphs(line)
+            yield from _cells_apart(line)
             number += 2
         elif not is_fenced and _is_barred(line):
             end = _end_of_barred(lines, number)
-            yield from _paragraph(lines, number, end)
+            yield from _line_block(lines, number, end)
             number = end
         else:
             yield line
@@ -51,13 +50,13 @@ def _is_box(lines: Sequence[str], number: int) -> bool:
     line, rule, below = (*lines[number : number + 3], "", "")[:3]
     return (
         line.lstrip().startswith("|")
-        and _RULE.fullmatch(rule.strip()) is not None
+        and RULE.fullmatch(rule.strip()) is not None
         and not below.lstrip().startswith("|")
         and any(_SENTENCE.match(cell.strip()) for cell in BAR.split(line))
     )
 
 
-def _paragraphs(row: str) -> Iterator[str]:
+def _cells_apart(row: str) -> Iterator[str]:
     """Yield the cells of a row as paragraphs."""
     for cell in BAR.split(row):
         if cell.strip():
@@ -81,10 +80,11 @@ def _end_of_barred(lines: Sequence[str], start: int) -> int:
 
 
 def _is_continuation(line: str) -> bool:
-    return line.startswith("  ") and bool(line.strip()) and "|" not in line
+    is_text = bool(line.strip()) and "|" not in line and fence(line, "") is None
+    return line.startswith("  ") and is_text
 
 
-def _paragraph(lines: Sequence[str], start: int, end: int) -> Sequence[str]:
+def _line_block(lines: Sequence[str], start: int, end: int) -> Sequence[str]:
     """Return lines with a bar as a paragraph; as they are where they belong to a table."""
     above = lines[start - 1].strip() if start else ""
     below = lines[end].strip() if end < len(lines) else ""

@@ -4,9 +4,8 @@ repeats below, or from what stands before the passage in its document.
 
 import re
 
-from offline.answers.drawn_tables import BAR, with_markdown_tables
+from offline.answers.drawn_tables import BAR, RULE, with_markdown_tables
 
-_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _RULE_END = re.compile(r"[-:| ]*\|")
 _BLOCKS = re.compile(r"\n[ \t]*\n")
 _LONGEST_HEAD = 8
@@ -19,7 +18,7 @@ def with_header(text: str, preceding: str) -> str:
     """
     first, *rest = _BLOCKS.split(text, maxsplit=1)
     lines = first.rstrip("\n").split("\n")
-    if any(_RULE.fullmatch(line.strip()) for line in lines[1:]) or text.startswith("\n"):
+    if any(RULE.fullmatch(line.strip()) for line in lines[1:]) or text.startswith("\n"):
         return text
     is_rule = _RULE_END.fullmatch(lines[0]) is not None
     begins_row = _is_row(lines[0]) or preceding.endswith("\n")
@@ -41,7 +40,7 @@ def _repeated_header(rows: list[str], below: str) -> list[str]:
     if not rows or not all(map(_is_row, rows)) or len(header) < 2 or not _is_row(header[0]):
         return []
     is_same = all(len(BAR.split(row)) == len(BAR.split(header[0])) for row in rows)
-    return header if is_same and _RULE.fullmatch(header[1].strip()) else []
+    return header if is_same and RULE.fullmatch(header[1].strip()) else []
 
 
 def _cut_rule(first: str, rows: list[str], preceding: str) -> list[str]:
@@ -63,7 +62,7 @@ def _head(rows: list[str], preceding: str) -> list[str]:
         head = above[:count]
         table = with_markdown_tables("\n".join(("", *head, *rows))).split("\n")
         has_names = len(table) > len(rows) and table[1].strip(" |")
-        if has_names and _RULE.fullmatch(table[2].strip()):
+        if has_names and RULE.fullmatch(table[2].strip()):
             return head
     return []
 

@@ -36,6 +36,8 @@ _DRAWN = re.compile(r"\+[-=:]{2,}\+?|[-=:]{2,}\+")
 _WORD = re.compile(r"\w")
 BAR = re.compile(r"(?<!\\)\|")
 """What stands between cells, unless it is escaped."""
+RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
+"""The line below a header of Markdown, with bars around it."""
 _OPEN_RULE = re.compile(r"\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)+\|?")
 """The line below a header of Markdown, whether or not bars stand around it."""
 _CLOSED = re.compile(r"\|[^|].*\|")

@@ -131,7 +131,7 @@ class _Reader:
         number = 0
         while number < len(self.lines):
             line = self.lines[number]
-            if fence(line, self.lines[number - 1] if number else ""):
+            if fence(line, self._above(number)):
                 self.fenced = not self.fenced
             if self.fenced or not line.strip():
                 self.collected.append(line)
@@ -228,6 +228,9 @@ class _Reader:
         self._leave(_indent(self.lines[number]))
         return len(words)
 
+    def _above(self, number: int) -> str:
+        return self.lines[number - 1] if number else ""
+
     def _following(self, number: int) -> tuple[str, bool]:
         """Return the next line that is not blank and whether a blank one stands before it."""
         for distance, line in enumerate(self.lines[number + 1 : number + 1 + _FARTHEST]):
@@ -240,13 +243,11 @@ class _Reader:
 
     def _begins_block(self, number: int) -> bool:
         """Return whether a line stands after a blank one, or right below a key or an entry."""
-        above = self.lines[number - 1] if number else ""
-        return not above.strip() or not self.has_text
+        return not self._above(number).strip() or not self.has_text
 
     def _headword_in_capitals(self, number: int, text: str) -> re.Match[str] | None:
         """Return the match of an entry's beginning in a dictionary with headwords in capitals."""
-        above = self.lines[number - 1] if number else ""
-        if not self.is_dictionary or above.strip():
+        if not self.is_dictionary or self._above(number).strip():
             return None
         return _HEADWORD_IN_CAPITALS.match(text)
 
@@ -277,7 +278,7 @@ class _Reader:
 
     def _is_heading(self, number: int, text: str, indent: int) -> bool:
         """Return whether a short line stands right above the sentences that it heads."""
-        above = self.lines[number - 1] if number else ""
+        above = self._above(number)
         below = self.lines[number + 1].strip() if number + 1 < len(self.lines) else ""
         is_full = indent + len(text) + 1 + len(below.partition(" ")[0]) > self.width
         return (

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from offline.answers.analysis_cache import cached_by_characters
-from offline.answers.drawn_tables import BAR
+from offline.answers.drawn_tables import BAR, RULE
 from offline.answers.layout import Section, sections
 from offline.answers.settings_files import is_settings_file
 from offline.language.headings import is_bold, is_provision_number
@@ -27,7 +27,6 @@ from offline.language.lines import (
 from offline.language.links import without_addresses
 from offline.language.sentences import Sentence, sentences
 
-_RULE = re.compile(r"\|(?:\s*:?-+:?\s*\|)+")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -325,9 +324,9 @@ class _Reader:
         self.header = () if apart else self.header
         self.row, self.item = start, False
         self.block += 1
-        if _RULE.fullmatch(lines_below.partition("\n")[0].strip()):
+        if RULE.fullmatch(lines_below.partition("\n")[0].strip()):
             self.header = [without_addresses(cell) for cell in _cells(line)]
-        elif self.header and not _RULE.fullmatch(line.strip()):
+        elif self.header and not RULE.fullmatch(line.strip()):
             cells = tuple(_named(self.header, _cells(line)))
             joint = "; " if any(self.header) or len(cells) != 2 else ": "
             text = joint.join(f"{name}: {cell}" if name else cell for name, cell in cells)
