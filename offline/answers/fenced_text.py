@@ -5,6 +5,7 @@ Fences are those of CommonMark 0.31, 4.5. Time is linear in the text.
 """
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from offline.answers.drawn_tables import with_markdown_tables
@@ -30,19 +31,27 @@ _OF_SETTINGS = frozenset(
 ).union(("",))
 """What fences name that files of settings stand between."""
 _OF_TABLES = frozenset(("", "text", "txt"))
+_LONGEST_KEY = 48
+"""Characters of a title that heads what is indented below it, whatever the width of the text."""
 _COMMENTED = 0.5
 """Comments for each setting from which a block explains its settings and is no mere example."""
 
 _MARK = re.compile(
     r"[ \t]*(?::{3,}[ \t]*\{?[.\w-]*\}?|\{:[^{}\n]*\}|\{%[^%\n]*%\}"
     r"|\{\{[<%][^{}\n]*[%>]\}\})[ \t]*"
-    r"|[ \t]*>[ \t]*\[![A-Z]+\][+-]?[ \t]*"
+    r"|[ \t]*\[![A-Za-z]+\][+-]?[ \t]*"
 )
 """A line that begins or ends a note, or says how it looks: Docusaurus, VuePress, Pandoc, Kramdown,
 Jekyll, Hugo, GitHub.
 """
-_TITLED = re.compile(r":{3,}[ \t]*\{?[a-z][\w-]*\}?(?:\[([^\]]+)\]|[ \t]+([^\s{].*))")
-_MAY_HAVE = re.compile(r"```|~~~|:::|^[ \t]*(?:\{[:%{]|> *\[!)", re.MULTILINE)
+_TITLED = re.compile(
+    r"(?::{3,}[ \t]*\{?[a-z][\w-]*\}?(?:\[(?P<label>[^\]]+)\]|[ \t]+(?P<title>[^\s{].*))"
+    r"|\[![A-Za-z]+\][+-]?[ \t]+(?P<callout>\S.*))"
+)
+"""The beginning of a note with its title: those above, and Obsidian's."""
+_INDENTED_NOTE = re.compile(r"([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+[\w -]+?(?:[ \t]+\"(.*)\")?[ \t]*")
+"""The beginning of a note of Python-Markdown, MkDocs, whose content is indented."""
+_MAY_HAVE = re.compile(r"```|~~~|:::|^[ \t]*(?:\{[:%{]|\[!|!!!|\?\?\?)", re.MULTILINE)
 
 
 def with_fenced_text(text: str) -> str:
@@ -78,7 +87,11 @@ def _unfenced(lines: Sequence[str]) -> Iterator[str]:
             yield from lines[number : end + 1] if text_lines is None else ("", *text_lines, "")
             number = end
         elif titled := _TITLED.fullmatch(line.strip()):
-            yield from _heading(titled[1] or titled[2])
+            yield from _heading(titled[titled.lastgroup or 0])
+        elif indented := _INDENTED_NOTE.fullmatch(line):
+            end = _end_of_indented(lines, number + 1, len(indented[1]))
+            yield from _indented_note(indented[2] or "", lines[number + 1 : end])
+            number = end - 1
         elif _MARK.fullmatch(line):
             yield ""
         else:
@@ -91,6 +104,18 @@ def _heading(title: str) -> Sequence[str]:
     """Return the lines that stand for the beginning of a note."""
     is_of_words = title and not title.replace(" ", "").isdigit()  # else it counts columns
     return ("", f"**{title}**", "") if is_of_words else ("",)
+
+
+def _indented_note(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines that stand for a note: its title heads its content alone, where that can be
+    told by an indent.
+    """
+    content = textwrap.dedent("\n".join(lines)).split("\n")
+    is_key = 0 < len(title) <= _LONGEST_KEY and title[-1].isalnum()
+    yield from ("", title, "") if is_key else _heading(title)
+    for line in _unfenced(content):
+        yield f"    {line}" if is_key and line else line
+    yield ""
 
 
 def _count_options(lines: Sequence[str], start: int) -> int:
@@ -113,6 +138,21 @@ def _end(lines: Sequence[str], number: int, marks: str) -> int:
     """
     places = range(number + 1, len(lines))
     return next((place for place in places if _ends(lines[place], marks)), len(lines))
+
+
+def _end_of_indented(lines: Sequence[str], start: int, indent: int) -> int:
+    """Return the number of the line before which those end that are blank or deeper than so many
+    characters.
+    """
+    places = range(start, len(lines))
+    return next(
+        (
+            place
+            for place in places
+            if lines[place].strip() and len(lines[place]) - len(lines[place].lstrip()) <= indent
+        ),
+        len(lines),
+    )
 
 
 def _text_lines(inner: Sequence[str], name: str) -> Sequence[str] | None:

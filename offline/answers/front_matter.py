@@ -51,10 +51,13 @@ def _may_stand_inside(line: str) -> bool:
 
 
 def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the names with their values, those of a list and of several lines joined."""
+    """Yield the names with their values, those of a list and of several lines joined; what is below
+    a name as names and values of their own says how a page is made.
+    """
     name = ""
     values: list[str] = []
     joint = " "
+    has_names_below = False
     for line in (*lines, "end:"):
         field = _FIELD.fullmatch(line.rstrip())
         item = _LIST_ITEM.fullmatch(line.rstrip())
@@ -65,9 +68,12 @@ def _fields(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             value = _value(field[2])
             values = [] if _EMPTY_OF_MEANING.fullmatch(value) else [value]
             joint = " "
+            has_names_below = not field[2].strip()
         elif item:
             values.append(_value(item[1]))
             joint = ", "
+        elif has_names_below and _FIELD.fullmatch(line.strip()):
+            continue
         elif _INDENTED.match(line):
             values.append(line.strip())
 

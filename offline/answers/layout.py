@@ -15,6 +15,7 @@ from itertools import pairwise
 from offline.answers.boxed_text import without_boxes
 from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.fenced_text import with_fenced_text
+from offline.answers.hidden_markup import without_hidden_markup
 from offline.answers.markup import as_markdown
 from offline.answers.page_breaks import without_page_breaks
 from offline.answers.settings_files import is_settings_file, settings_as_markdown
@@ -98,8 +99,8 @@ def sections(text: str, *, begins_inside: bool = False) -> list[Section]:
     if is_settings_file(text):
         text = settings_as_markdown(text)
     else:
-        markdown = as_markdown(with_markdown_tables(with_fenced_text(text)))
-        text = without_boxes(without_page_breaks(markdown))
+        text = with_markdown_tables(with_fenced_text(without_hidden_markup(text)))
+        text = without_boxes(without_page_breaks(as_markdown(text)))
     lines = _with_whole_names(text.expandtabs().splitlines())
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")
     width = max([_NARROWEST, *map(len, prose)])
@@ -245,6 +246,12 @@ class _Reader:
         """Return whether a line stands after a blank one, or right below a key or an entry."""
         return not self._above(number).strip() or not self.has_text
 
+    def _begins_line(self, number: int) -> bool:
+        """Return whether a line that begins with an option does not go on from the one above."""
+        above, line = self._above(number), self.lines[number]
+        goes_on = _indent(above) == _indent(line) and not above.lstrip().startswith("-")
+        return self._begins_block(number) or not goes_on
+
     def _headword_in_capitals(self, number: int, text: str) -> re.Match[str] | None:
         """Return the match of an entry's beginning in a dictionary with headwords in capitals."""
         if not self.is_dictionary or self._above(number).strip():
@@ -259,7 +266,7 @@ class _Reader:
             return None
         if is_field(text):
             return None
-        is_option = text.startswith("-") and head[1][1:2] != " "
+        is_option = text.startswith("-") and head[1][1:2] != " " and self._begins_line(number)
         is_below = not apart and _indent(following) == indent + head.end()
         beside = _HANGING.match(following.strip())
         is_list = beside is not None and _indent(following) == indent and len(head[2]) > 2

@@ -28,6 +28,7 @@ _TAGS_ALONE = re.compile(
 """Lines of tags of HTML that have no words."""
 _HEADING = re.compile(r"(={1,6})\s+(\S.*?)(?:\s+=+)?")
 """A heading of AsciiDoc, or of MediaWiki."""
+_OF_ASCIIDOC = re.compile(rf"\|={{3,}}|{_HEADING.pattern}")
 _FIELD = re.compile(r":([^\W\d_][^:\n]{0,39}):(?:\s+(.*))?")
 _OPTION = re.compile(r"\s+:[\w-]+:.*")
 _DIRECTIVE = re.compile(r"\s*\.\. [\w-]+::.*")
@@ -60,7 +61,7 @@ class _Rewriter:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._is_org = any(line.startswith("#+") for line in lines)
-        self._is_asciidoc = any(line == "|===" or _HEADING.fullmatch(line) for line in lines)
+        self._is_asciidoc = any(map(_OF_ASCIIDOC.fullmatch, lines))
         self._fenced = False
 
     def lines(self) -> Iterator[str]:

@@ -19,7 +19,7 @@ _COLUMNS = re.compile(r"cols\s*=\s*\"?([^\"\]]+)\"?")
 _COPIES = re.compile(r"\s*(\d+)\*")
 _BAR = re.compile(r"(?:(?<=\s)|^)(?:\d+(?:\.\d+)?[+*])?(?:[.^<>]{0,3}[aehlmsdv]?)\|")
 """What begins a cell of AsciiDoc, with how far it reaches and how it is set."""
-_BORDER = "|==="
+_BORDER = re.compile(r"\|={3,}")
 _WIKI_ATTRIBUTES = re.compile(r"[^\[\]|]*\|\s*")
 """What says how a cell of MediaWiki looks, before its words."""
 _WIKI_CELLS = re.compile(r"\|\||!!")
@@ -79,10 +79,10 @@ def asciidoc_table(lines: Sequence[str], start: int) -> Table | None:
     """Read a table of AsciiDoc, between two borders."""
     attributes = _ATTRIBUTES.fullmatch(lines[start].strip())
     first = start + 1 if attributes else start
-    if first >= len(lines) or lines[first].strip() != _BORDER:
+    if first >= len(lines) or not _BORDER.fullmatch(lines[first].strip()):
         return None
     end = first + 1
-    while end < len(lines) and lines[end].strip() != _BORDER:
+    while end < len(lines) and not _BORDER.fullmatch(lines[end].strip()):
         end += 1
     body = [line.strip() for line in lines[first + 1 : end]]
     names = attributes[1] if attributes else ""

@@ -9,23 +9,25 @@ from offline.language.word_lists import ABBREVIATIONS, CALENDAR
 
 _LONGEST = 24
 """Characters before a dot that are read."""
-_OPENING = re.compile(r"[\s(\[{\"'“‘«„]+")
+_OPENING = re.compile(r"[\s(\[{\"'“‘«„*_]+|(?<=[^\W\d_])-")
 _DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]$")
 _PLURAL = re.compile(r"([A-Z])\1\. ?([A-Z])\2\b")
 """An abbreviation of a plural in Spanish: `EE. UU.`, `RR. HH.`."""
+_SPACED = re.compile(r"(?<!\w)(?:e\.\sg|i\.\se|z\.\sB|d\.\sh|u\.\sa|p\.\sej|т\.\sе|т\.\sк)$")
+"""An abbreviation of two words, up to its last dot: `e. g.`, `z. B.`."""
 _INITIAL = re.compile(r"[^\W\d_]{1,2}\.")
 _ALWAYS = frozenset(
     """
-    apdo aprox atte avda bgbl bspw ctra dra dña ej evtl excl excmo exkl fa fam frhr ggf hl ilmo incl
-    inkl mio mrd núm pza resp sog teléf tsd urb vgl zzgl акад бул доп им наб напр обл пер пл пр проф
-    св см ул
+    apdo aprox atte avda bgbl bspw ctra dra dña ej esp evtl excl excmo exkl fa fam frhr ggf hl ilmo
+    incl inkl mio mrd núm pza resp sog teléf tsd urb vgl zzgl акад бул доп им наб напр обл пер пл пр
+    проф св см ул
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence, beside those that names have."""
 _NUMBERED = frozenset(
     """
-    abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p pág párr rn std tab tel
-    tit tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
+    abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p par pág párr rn stat std
+    subsec subpar tab tel tit tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence where a number follows."""
@@ -52,7 +54,7 @@ def abbreviates(text: str, dot: int, start: int, following: str) -> bool:
         return is_first or (len(word) < 3 and _is_ordinal(before, next_word))
     if len(word) == 1 and (word.isupper() or _INITIAL.match(following)):
         return True
-    if _PLURAL.match(f"{word}. {following}"):
+    if _PLURAL.match(f"{word}. {following}") or _SPACED.search(text, max(start, dot - 8), dot):
         return True
     if _DOTTED.match(word):
         return next_word.lower() not in GRAMMAR_WORDS

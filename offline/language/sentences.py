@@ -40,7 +40,7 @@ _END = re.compile(
 )
 """The end of a sentence; of one in bold type, in languages with blanks, that asks something."""
 _BLANKS = re.compile(r"\s*")
-_DASHES = re.compile(r"^[—–]\s*")
+_QUOTES = re.compile(r"^(?:[—–]\s*)?[\"“„«'‘]*")
 _ALONE = re.compile(r"\||[=\-*_]{3,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
 _ALIGNED = re.compile(r": {2,}\S")
@@ -204,7 +204,7 @@ def _ends(text: str, end_mark: re.Match[str], start: int, block: _Block) -> bool
         return False
     blanks = _BLANKS.match(text, end_mark.end(), block.end)
     following = text[blanks.end() : blanks.end() + 24] if blanks else ""
-    if _DASHES.sub("", following)[:1].islower():  # also of who says what was said
+    if _QUOTES.sub("", following)[:1].islower():  # also of who says what was said
         return False
     return end_mark[0] != "." or not abbreviates(text, end_mark.start(), start, following)
 

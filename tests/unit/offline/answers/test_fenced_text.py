@@ -38,7 +38,8 @@ def test_notes_stand_in_notes_however_many() -> None:
 
 
 def test_the_mark_of_a_note_that_is_quoted_is_left_out() -> None:
-    assert parts("> [!NOTE]\n> Oil it in May.\n") == ["> Oil it in May."]
+    assert parts("> [!NOTE]\n> Oil it in May.\n") == ["Oil it in May."]
+    assert parts("> [!tip]- Before winter\n> Oil it.\n") == ["Oil it."]
 
 
 @pytest.mark.parametrize(
@@ -47,11 +48,26 @@ def test_the_mark_of_a_note_that_is_quoted_is_left_out() -> None:
         "```{admonition} Before winter\n:class: tip\nOil it.\n```",
         ":::danger[Before winter]\nOil it.\n:::",
         "::: tip Before winter\nOil it.\n:::",
+        '!!! tip "Before winter"\n\n    Oil it.',
+        '??? warning inline end "Before winter"\n    Oil it.',
     ],
 )
 def test_the_title_of_a_note_stands_above_it(note: str) -> None:
     (part,) = [part for part in quotable(f"# Lamp\n\n{note}\n") if part.plain == "Oil it."]
     assert part.heading == "Before winter"
+
+
+def test_the_title_of_an_indented_note_heads_its_content_alone() -> None:
+    text = '!!! tip "Before winter"\n\n    Oil it.\n\n    - Wipe it.\n\nIt shines.\n'
+    assert [(part.key, part.text) for part in quotable(text)] == [
+        ("Before winter", "Oil it."),
+        ("Before winter", "- Wipe it."),
+        ("", "It shines."),
+    ]
+    assert parts("!!! note\n    Oil it in May.\nIt shines.\n") == ["Oil it in May.", "It shines."]
+    title = "Before winter, spring and autumn, and wherever it has stood in the rain"
+    (part,) = quotable(f'!!! tip "{title}"\n    Oil it.\n')
+    assert (part.heading, part.text) == (title, "Oil it.")
 
 
 def test_a_glossary_and_a_table_of_myst_are_read() -> None:

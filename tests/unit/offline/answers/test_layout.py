@@ -172,6 +172,11 @@ def test_the_rest_of_a_line_heads_nothing() -> None:
     assert part.key == "Depth="
 
 
+def test_an_option_at_the_beginning_of_a_line_of_a_paragraph_heads_nothing() -> None:
+    text = "  The name is lamp.png, or for\n  --format  jpeg lamp.jpg, and it is kept.\n"
+    assert keys(text) == [((), " ".join(text.split()))]
+
+
 def test_an_option_heads_the_text_in_its_line() -> None:
     text = "  -r        Turn the lamp back.\n\n  -q, --quiet  Ring no bell.\n\n  --help\n"
     assert keys(text)[:2] == [(("-r",), "Turn the lamp back."), (("-q, --quiet",), "Ring no bell.")]

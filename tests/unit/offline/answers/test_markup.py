@@ -13,7 +13,8 @@ def parts(text: str) -> list[tuple[str, str]]:
     "front",
     [
         "---\ntitle: 'Mending sails'\nauthors:\n  - Ann Mast\n  - Bo Keel\ndraft: false\n"
-        "order: 12\nsummary: >-\n  How it is done\n  at sea.  \n# hidden\nurl: /sails\n---\n",
+        "order: 12\nmenu:\n  docs:\n    weight: 30\n    parent: user\n"
+        "summary: >-\n  How it is done\n  at sea.  \n# hidden\nurl: /sails\n---\n",
         '+++\ntitle = "Mending sails"\nauthors = ["Ann Mast", "Bo Keel"]\ndraft = false\n'
         'summary = "How it is done at sea."\n+++\n\n',
         "---\ntitle: Mending sails\nauthors: [Ann Mast, Bo Keel]\nsummary: How it is done at sea.\n"

@@ -34,6 +34,7 @@ def test_a_table_of_asciidoc_has_rows_with_and_without_a_header() -> None:
         "Height: 3 m",
         "Width: 2 m",
     ]
+    assert texts("|====\n|Height |3 m\n|Width |2 m\n|====") == ["Height: 3 m", "Width: 2 m"]
 
 
 def test_rows_between_bars_need_no_header_within_a_passage() -> None:

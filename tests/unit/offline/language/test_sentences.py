@@ -202,6 +202,10 @@ def test_code_without_fences_is_told_by_prompts_rules_and_indents(
         "— Куда? — спросил он.",
         "## 9.2. Must it be so?",
         "# It is torn. What now?",
+        "We take **U.S. Passports** and Non-U.S. IDs.",
+        "Some (e. g. NFS) have it, i. e. Most of them.",
+        "See 52 Stat. 100 and par. 3.",
+        'It is, they say, "well off." "and happy".',
     ],
 )
 def test_abbreviations_of_many_languages_and_numbers_of_headings_end_nothing(text: str) -> None:
