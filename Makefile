@@ -170,7 +170,7 @@ lock: $(VENV)/.dev ## Pin all requirements anew, within what pyproject.toml allo
 	$(COMPILE) --no-deps requirements/webui.in -o requirements/webui.lock.txt
 	$(COMPILE) requirements/peer.in -o requirements/peer.lock.txt
 	$(COMPILE) --no-deps requirements/models.in -o requirements/models.lock.txt
-	$(COMPILE) requirements/reader.in -o requirements/reader.lock.txt
+	$(COMPILE) requirements/reader.in --constraints requirements/dev.lock.txt -o requirements/reader.lock.txt
 
 schemas: $(VENV)/.dev ## Write the JSON Schemas, the AsyncAPI document and the users of the bus from the contracts
 	$(BIN)/python -m contracts.generate

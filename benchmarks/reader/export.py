@@ -1,6 +1,6 @@
 """The files of `offline/reading` out of a network that has learned."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ import sentencepiece
 import torch
 from sentencepiece import sentencepiece_model_pb2 as messages
 
-from benchmarks.reader.base import BLOCK, BLOCK_BYTES, MARKS, Base
+from benchmarks.reader.base import Base
+from benchmarks.reader.e5 import E5, MARKS
 from benchmarks.reader.network import Network
 
 UNKNOWN = 3
 
 
-def piece_model(base: Base, piece_numbers: Sequence[int]) -> bytes:
+def piece_model(base: E5, piece_numbers: Sequence[int]) -> bytes:
     """Return a SentencePiece model of the kept pieces."""
     model = messages.ModelProto()
     kinds = messages.ModelProto.SentencePiece
@@ -43,26 +44,18 @@ def cutter(model: bytes) -> Any:
 
 
 def weights_file(base: Base, piece_numbers: Sequence[int], network: Network) -> bytes:
-    """Return the content of `reader.npz`."""
-    blocks = base.blocks("emb.word").reshape(-1, base.width // BLOCK, BLOCK_BYTES)[piece_numbers]
+    """Return the content of `reader.npz` or `english.npz`."""
+    words, scales = base.packed_words(piece_numbers)
     arrays: dict[str, Any] = {
         "layers": np.int64(len(network.layers)),
-        "words": np.ascontiguousarray(blocks[:, :, 2:]),
-        "word_scales": np.ascontiguousarray(blocks[:, :, :2]).view(np.float16)[:, :, 0],
+        "words": words,
+        "word_scales": scales,
         "positions": network.positions.numpy().astype(np.float16),
         **_norm("words", network.norm),
     }
-    return _content(arrays | _upper_arrays(network, len(network.layers)))
-
-
-def language_file(network: Network, layers: int) -> bytes:
-    """Return the content of a file as `english.npz`: so many upper layers, and the head."""
-    return _content(_upper_arrays(network, layers))
-
-
-def _upper_arrays(network: Network, layers: int) -> dict[str, Any]:
-    arrays: dict[str, Any] = {}
-    for number, layer in list(enumerate(network.layers))[-layers:]:
+    if network.other_type.any():
+        arrays["other_type"] = network.other_type.numpy()
+    for number, layer in enumerate(network.layers):
         arrays |= _matrix(f"{number}.query_key_value", layer.q, layer.k, layer.v)
         arrays |= _matrix(f"{number}.out", layer.ao)
         arrays |= _matrix(f"{number}.wide", layer.fi)
@@ -72,10 +65,6 @@ def _upper_arrays(network: Network, layers: int) -> dict[str, Any]:
         linear = getattr(network, name)
         arrays[f"head.{name}.weight"] = linear.weight.detach().numpy()
         arrays[f"head.{name}.bias"] = linear.bias.detach().numpy()
-    return arrays
-
-
-def _content(arrays: Mapping[str, Any]) -> bytes:
     content = BytesIO()
     np.savez(content, **arrays)
     return content.getvalue()
@@ -97,12 +86,6 @@ def read(network: Network, file: Path) -> None:
             _put(layer.oln, arrays, f"{number}.layer.norm")
         _put(network.hidden, arrays, "head.hidden")
         _put(network.out, arrays, "head.out")
-
-
-def write(folder: Path, base: Base, piece_numbers: Sequence[int], network: Network) -> None:
-    """Write both files."""
-    (folder / "reader.npz").write_bytes(weights_file(base, piece_numbers, network))
-    (folder / "pieces.model").write_bytes(piece_model(base, piece_numbers))
 
 
 def _matrix(name: str, *linears: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,6 @@ PART = 8
 """Characters that a part of an answering sentence has at least; fewer stand in many."""
 ROW = 5
 """Different words of a row that tell which one it is."""
-WITH_NEXT = 0.4
-"""Share of excerpts that are read with the sentence after them, where one follows."""
 
 _WORD = re.compile(r"\w+")
 _MARKUP = re.compile(r"\]\([^()\s]*\)|<[^<>]*>|&#?\w+;|^\s*\(?\w{1,3}[.)]\s")
@@ -60,10 +58,6 @@ class LabelledQuestion:
     excerpts: Mapping[int, Excerpt]
     answers: Collection[int]
     file: str = ""
-    excerpts_with_next: Mapping[int, Excerpt] = field(default_factory=dict[int, Excerpt])
-    """Those after which a sentence follows in their paragraph, with that one, whose number is the
-    next.
-    """
     compared: Sequence[Excerpt] = ()
     """Those that the product would have read, and that do not answer; none where it was not asked.
     """
@@ -91,7 +85,7 @@ class LabelledQuestion:
         numbers = [*answers, *wrong]
         return Group(
             self.question,
-            [self._excerpt(number, chance) for number in numbers] + compared,
+            [self.excerpts[number] for number in numbers] + compared,
             [number in answers for number in numbers] + [False] * len(compared),
         )
 
@@ -104,15 +98,6 @@ class LabelledQuestion:
             if not any(text in excerpt.sentence or excerpt.sentence in text for text in answers)
         ]
         return replace(self, compared=wrong)
-
-    def _excerpt(self, number: int, chance: random.Random) -> Excerpt:
-        """Return an excerpt, in some cases with the sentence after it, unless that one answers and
-        it does not.
-        """
-        is_misleading = number + 1 in self.answers and number not in self.answers
-        if number in self.excerpts_with_next and not is_misleading and chance.random() < WITH_NEXT:
-            return self.excerpts_with_next[number]
-        return self.excerpts[number]
 
     @cached_property
     def _nearest(self) -> Sequence[int]:
@@ -133,14 +118,10 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     Those are left out whose sentences are no excerpts, so that nobody can quote them.
     """
     excerpts: dict[str, dict[int, Excerpt]] = {}
-    excerpts_with_next: dict[str, dict[int, Excerpt]] = {}
     for path in sorted((folder / "documents").iterdir()):
         text = (await parse(path.read_bytes(), path.name)).text
         parts = candidates([("", quotable(text))])
         excerpts[path.name] = {part.place: part.excerpt for part in parts}
-        excerpts_with_next[path.name] = {
-            part.place: part.excerpts[1] for part in parts if part.excerpts[1:]
-        }
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     words = {
@@ -151,9 +132,7 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     for file, question, *texts in rows:
         answers = _numbers(words[file], list(filter(None, map(_words, texts))))
         if answers or not texts:
-            questions.append(
-                LabelledQuestion(question, excerpts[file], answers, file, excerpts_with_next[file])
-            )
+            questions.append(LabelledQuestion(question, excerpts[file], answers, file))
     return questions
 
 

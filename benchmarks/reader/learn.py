@@ -5,10 +5,10 @@ python -m benchmarks.reader.learn --minutes 70 --out FOLDER [--rate 1e-4] [--sta
 
 One document in seven is kept out; how often the right sentence is first for its questions is
 printed at the end. What was learned is written every ten minutes as well. `--start`: goes on from
-the files of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`, whose documents
-may not be ours to give away. `--public`: files in the format of SQuAD 2.0. `--languages`: teaches
-the upper layers alone, from the documents in these languages and what the product would have read
-of them; those of English are layers of its own, and are written alone, as `english.npz`.
+a file of `offline/reading`. `--own`: more folders like `benchmarks/reader/data`, whose documents
+may not be ours to give away. `--public`: files in the format of SQuAD 2.0. `--languages`: learns
+from the documents in these languages alone, and from what the product would have read of them;
+English alone has a base and a file of its own, `english.npz`.
 """
 
 import argparse
@@ -16,9 +16,8 @@ import asyncio
 import random
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,15 +26,16 @@ import torch
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from benchmarks.reader.base import base, kept_pieces
+from benchmarks.reader.base import Base
 from benchmarks.reader.compared import with_compared
-from benchmarks.reader.export import cutter, language_file, piece_model, read, write
+from benchmarks.reader.e5 import e5, kept_pieces
+from benchmarks.reader.export import cutter, piece_model, read, weights_file
 from benchmarks.reader.groups import Group, LabelledQuestion, own_questions, public_questions
-from benchmarks.reader.network import PADDING, TAUGHT, Network
+from benchmarks.reader.network import PADDING, Network
+from benchmarks.reader.reranker import reranker
 from offline.answers.comparison import TAUGHT as TAUGHT_LANGUAGES
 from offline.language.languages import ENGLISH
-from offline.reading.pieces import Pieces
-from offline.reading.weights import OWN_LAYERS
+from offline.reading.pieces import Pair, Pieces, pieces_of_english, pieces_of_languages
 
 DATA = Path(__file__).with_name("data")
 PUBLIC_DOMAIN = DATA / "public_domain"
@@ -63,6 +63,12 @@ OWN = 0.65
 """Share of questions about documents; the others are of public sets."""
 PAIRWISE = 0.5
 """What each pair counts for by itself, beside its place among those of its question."""
+TAUGHT = 6
+TAUGHT_LATER = 5
+TAUGHT_IN_ENGLISH = 8
+"""Upper layers that learn: of several languages at first, and once they are told apart; of English,
+whose base has twelve.
+"""
 EVERY = 50
 SAVED_EVERY = 10
 """Minutes after which what was learned is written."""
@@ -88,20 +94,21 @@ def loss(judgements: Any, answers: Sequence[bool]) -> Any:
     return shares + PAIRWISE * sides
 
 
-def judgements_of(network: Network, pairs: Sequence[Sequence[int]]) -> Any:
+def judgements_of(network: Network, pairs: Sequence[Pair]) -> Any:
     """Return the judgements of pairs, computed among those of about their length."""
-    order = sorted(range(len(pairs)), key=lambda place: len(pairs[place]))
+    order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].pieces))
     parts = [order[start : start + TOGETHER] for start in range(0, len(order), TOGETHER)]
     with torch.autocast("cpu", torch.bfloat16, enabled=HAS_AMX):
         judgements = [network(_padded([pairs[place] for place in part])) for part in parts]
     return torch.cat(judgements).float()[torch.argsort(torch.tensor(order))]
 
 
-def _padded(pairs: Sequence[Sequence[int]]) -> list[Sequence[int]]:
+def _padded(pairs: Sequence[Pair]) -> list[Pair]:
     """Return pairs of which the longest has a length that few have."""
-    longest = max(pairs, key=len)
-    padding = [PADDING] * (-len(longest) % WIDTH)
-    return [[*pair, *padding] if pair is longest else pair for pair in pairs]
+    longest = max(pairs, key=lambda pair: len(pair.pieces))
+    padding = [PADDING] * (-len(longest.pieces) % WIDTH)
+    padded_pair = Pair([*longest.pieces, *padding], longest.question)
+    return [padded_pair if pair is longest else pair for pair in pairs]
 
 
 def step(network: Network, optimizer: Any, groups: Sequence[Group], pieces: Pieces) -> float:
@@ -171,16 +178,33 @@ def optimizer_of(network: Network, rate: float) -> Any:
     return torch.optim.AdamW(rates, weight_decay=0.01)
 
 
-def learn(
-    network: Network,
-    own: Questions,
-    public: Questions,
-    schedule: Schedule,
-    save: Callable[[str, Network], None],
-) -> None:
+@dataclass(frozen=True)
+class Course:
+    """What is taught: a network, what cuts texts for it, and where its files are written."""
+
+    base: Base
+    piece_numbers: Sequence[int]
+    pieces: Pieces
+    network: Network
+    folder: Path
+    file: str
+
+    def write_below(self, subfolder: str) -> None:
+        """Write the file of the network into a subfolder, or into the folder itself, and that of
+        its pieces where these are a choice.
+        """
+        folder = self.folder / subfolder
+        folder.mkdir(parents=True, exist_ok=True)
+        content = weights_file(self.base, self.piece_numbers, self.network)
+        (folder / self.file).write_bytes(content)
+        if self.base is e5():
+            (folder / "pieces.model").write_bytes(piece_model(e5(), self.piece_numbers))
+
+
+def learn(course: Course, own: Questions, public: Questions, schedule: Schedule) -> None:
     """Learn as long as scheduled, save what was learned now and then, and print how it goes."""
+    network = course.network
     chance = random.Random(1)
-    pieces = Pieces()
     mean_network = AveragedModel(network, multi_avg_fn=get_ema_multi_avg_fn(1 - MEAN_SHARE))
     losses: list[float] = []
     next_save = SAVED_EVERY
@@ -189,14 +213,14 @@ def learn(
         schedule.advance()
         sets = [own if chance.random() < OWN or not public else public for _ in range(GROUPS)]
         groups = [chance.choice(questions).group(chance) for questions in sets]
-        losses.append(step(network, schedule.optimizer, groups, pieces))
+        losses.append(step(network, schedule.optimizer, groups, course.pieces))
         if schedule.minute > MEAN_FROM * schedule.minutes:
             mean_network.update_parameters(network)
         if not schedule.steps % EVERY:
             mean = np.mean(losses[-EVERY:])
             print(f"{schedule.minute:.1f} min, {schedule.steps} steps, loss {mean:.3f}", flush=True)
         if schedule.minute > next_save:
-            save(f"{next_save} minutes", network)
+            course.write_below(f"{next_save} minutes")
             next_save += SAVED_EVERY
     if mean_network.n_averaged:
         network.load_state_dict(mean_network.module.state_dict())
@@ -207,23 +231,18 @@ def is_kept_out(question: LabelledQuestion) -> bool:
     return zlib.crc32(question.file.encode()) % KEPT_OUT == 0
 
 
-def write_below(
-    folder: Path,
-    piece_numbers: Sequence[int],
-    subfolder: str,
-    network: Network,
-    *,
-    is_english: bool,
-) -> None:
-    """Write the files of a network, or what English has of its own, into a subfolder, or into the
-    folder itself.
-    """
-    (folder / subfolder).mkdir(parents=True, exist_ok=True)
-    if is_english:
-        file = folder / subfolder / "english.npz"
-        file.write_bytes(language_file(network, OWN_LAYERS))
-    else:
-        write(folder / subfolder, base(), piece_numbers, network)
+def english_course(folder: Path) -> Course:
+    """Return what is taught of English."""
+    piece_numbers = range(len(reranker().tensors["emb.word"]))
+    network = Network(reranker(), piece_numbers, TAUGHT_IN_ENGLISH)
+    return Course(reranker(), piece_numbers, pieces_of_english(), network, folder, "english.npz")
+
+
+def course_of_languages(folder: Path, *, is_later: bool) -> Course:
+    """Return what is taught of several languages."""
+    piece_numbers = kept_pieces(cutter(piece_model(e5(), range(len(e5().pieces)))))
+    network = Network(e5(), piece_numbers, TAUGHT_LATER if is_later else TAUGHT)
+    return Course(e5(), piece_numbers, pieces_of_languages(), network, folder, "reader.npz")
 
 
 async def questions_of(folder: Path, languages: Sequence[str]) -> Questions:
@@ -254,18 +273,18 @@ def main() -> None:
     languages = options.languages
     own = [each for folder in folders for each in asyncio.run(questions_of(folder, languages))]
     public = [question for file in options.public for question in public_questions(file)]
-    piece_numbers = kept_pieces(cutter(piece_model(base(), range(len(base().pieces)))))
-    network = Network(base(), piece_numbers, OWN_LAYERS if languages else TAUGHT)
+    if languages == [ENGLISH]:
+        course = english_course(options.out)
+    else:
+        course = course_of_languages(options.out, is_later=bool(languages))
     for file in options.start:
-        read(network, file)
+        read(course.network, file)
     questions_kept_out = [question for question in own if is_kept_out(question)]
     own = [question for question in own if not is_kept_out(question)]
-    is_english = languages == [ENGLISH]
-    save = partial(write_below, options.out, piece_numbers, is_english=is_english)
-    schedule = Schedule(optimizer_of(network, options.rate), options.minutes)
-    learn(network, own, public, schedule, save)
-    save("", network)
-    share = first_right(network, questions_kept_out, Pieces())
+    schedule = Schedule(optimizer_of(course.network, options.rate), options.minutes)
+    learn(course, own, public, schedule)
+    course.write_below("")
+    share = first_right(course.network, questions_kept_out, course.pieces)
     print(f"first right of what was kept out: {share:.3f}")
 
 

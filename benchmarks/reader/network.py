@@ -1,6 +1,6 @@
-"""The reader as a network that learns: the lower layers of the base, and a head."""
+"""The reader as a network that learns: the layers of its base, and a head."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -8,13 +8,10 @@ from torch import nn
 from torch.nn import functional
 
 from benchmarks.reader.base import Base
+from offline.reading.pieces import Pair
 
-LAYERS = 8
-TAUGHT = 6
-"""Upper layers that learn; those below and the tables of words stay as they are. Of one language
-alone those learn that it has of its own.
-"""
 HEAD = 128
+"""Inner values of a head that begins with nothing."""
 POSITIONS = 256
 PADDING = 1
 _NAMES = ("q", "k", "v", "ao", "fi", "fo")
@@ -60,32 +57,45 @@ def norm(base: Base, name: str) -> nn.LayerNorm:
 
 
 class Network(nn.Module):
-    """Judges pairs: the logarithm of the odds that the sentence of a pair answers its question."""
+    """Judges pairs: the logarithm of the odds that the sentence of a pair answers its question.
 
-    def __init__(self, base: Base, piece_numbers: Sequence[int], taught: int = TAUGHT) -> None:
+    `taught`: how many upper layers learn, with the head; those below and the tables of words stay
+    as they are.
+    """
+
+    def __init__(self, base: Base, piece_numbers: Sequence[int], taught: int) -> None:
         super().__init__()
         words = torch.from_numpy(base.matrix("emb.word", base.width)[list(piece_numbers)])
-        positions = torch.from_numpy(base.floats("emb.pos")).view(-1, base.width)[:POSITIONS]
-        kind = torch.from_numpy(base.floats("emb.type"))[: base.width]
+        positions = torch.from_numpy(base.matrix("emb.pos", base.width))[:POSITIONS]
+        types = torch.from_numpy(base.matrix("emb.type", base.width))
         self.words = nn.Embedding.from_pretrained(words)
-        self.register_buffer("positions", positions + kind)
+        self.register_buffer("positions", positions + types[0])
+        self.register_buffer("other_type", types[-1] - types[0])
         self.norm = norm(base, "emb.ln").requires_grad_(requires_grad=False)
         self.layers = nn.ModuleList(
-            Layer(base, number, taught=number >= LAYERS - taught) for number in range(LAYERS)
+            Layer(base, number, taught=number >= base.layers - taught)
+            for number in range(base.layers)
         )
-        self.hidden = nn.Linear(2 * base.width, HEAD)
-        self.out = nn.Linear(HEAD, 1)
+        head = {name: torch.from_numpy(array.copy()) for name, array in base.head().items()}
+        self.hidden = nn.Linear(2 * base.width, len(head["hidden.bias"]) if head else HEAD)
+        self.out = nn.Linear(self.hidden.out_features, 1)
+        self.active: Callable[[Any], Any] = torch.tanh if head else functional.gelu
+        if head:
+            self.load_state_dict(head, strict=False)
 
-    def forward(self, pairs: Sequence[Sequence[int]]) -> Any:
-        """Return a judgement for each pair, given as its pieces."""
-        pieces = torch.full((len(pairs), max(map(len, pairs))), PADDING)
+    def forward(self, pairs: Sequence[Pair]) -> Any:
+        """Return a judgement for each pair."""
+        pieces = torch.full((len(pairs), max(len(pair.pieces) for pair in pairs)), PADDING)
+        is_other = torch.ones(pieces.shape)
         for row, pair in enumerate(pairs):
-            pieces[row, : len(pair)] = torch.tensor(pair)
+            pieces[row, : len(pair.pieces)] = torch.tensor(pair.pieces)
+            is_other[row, : pair.question] = 0
         present = pieces != PADDING
-        state = self.norm(self.words(pieces) + self.positions[: pieces.shape[1]])
+        types = is_other[:, :, None] * self.other_type
+        state = self.norm(self.words(pieces) + self.positions[: pieces.shape[1]] + types)
         for layer in self.layers:
             state = layer(state, present[:, None, None, :])
         weights = present.float()[:, :, None]
         mean = (state * weights).sum(1) / weights.sum(1)
         pooled_state = torch.cat([mean, state[:, 0]], 1)
-        return self.out(functional.gelu(self.hidden(pooled_state)))[:, 0]
+        return self.out(self.active(self.hidden(pooled_state)))[:, 0]

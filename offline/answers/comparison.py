@@ -4,7 +4,7 @@ their words.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -69,17 +69,6 @@ class Reads(Protocol):
         ...
 
 
-async def greatest_judgements(
-    reader: Reads, question: str, excerpts: Sequence[Sequence[Excerpt]], language: str
-) -> list[float]:
-    """Return for each sentence the greatest judgement of its excerpts, of which it has one or
-    more.
-    """
-    all_excerpts = list(chain.from_iterable(excerpts))
-    judgements = iter(await reader.judgements(question, all_excerpts, language))
-    return [max(islice(judgements, len(group))) for group in excerpts]
-
-
 @dataclass(frozen=True)
 class Scoring:
     """How much words and meaning count in the score of a sentence, and how many sentences are
@@ -97,15 +86,12 @@ class Scoring:
     finalists: int = 8
     """Most of them that are compared in all their readings."""
 
-    excerpts: int = 1
-    """Most excerpts of a sentence that are read: alone, and with the one after it."""
-
     def score(self, words: float, similarity: float) -> float:
         """Return the part of the score that words and meaning make."""
         return self.words * words + self.meaning * max(0.0, similarity) ** self.power
 
 
-IN_ENGLISH = Scoring(0.8, 2.0, 2, 1.0, excerpts=2)
+IN_ENGLISH = Scoring(0.8, 2.0, 2, 1.0, candidates=48, finalists=12)
 BY_WORDS = Scoring(1.0, 0.3, 1, 0.56)
 """For other languages by an embedder that knows English alone, as that of the embedded stack."""
 BY_MULTILINGUAL = Scoring(0.8, 1.0, 1, 0.65, candidates=48, finalists=12)

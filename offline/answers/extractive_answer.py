@@ -21,7 +21,6 @@ from offline.answers.comparison import (
     Models,
     Reads,
     Scoring,
-    greatest_judgements,
 )
 from offline.answers.cut_tables import with_header
 from offline.answers.definitions import definition_bonus, is_of_other_version
@@ -267,8 +266,8 @@ async def scored_candidates(
     scores = {i: scores[i] for i in order}
     scores = await _compared(question, sentences, scores, models, language)
     if reader := models.reading(language):
-        excerpts = [sentences[i].excerpts[: scoring.excerpts] for i in scores]
-        judgements = await greatest_judgements(reader, question, excerpts, language)
+        excerpts = [sentences[i].excerpt for i in scores]
+        judgements = await reader.judgements(question, excerpts, language)
         weight = READER * scoring.least_score
         for i, judgement in zip(scores, judgements, strict=True):
             scores[i] += weight * judgement

@@ -99,17 +99,6 @@ class Candidate:
         return Excerpt(part.plain, " > ".join(filter(None, above)), part.lead or self.before)
 
     @property
-    def excerpts(self) -> list[Excerpt]:
-        """The excerpt, and the same with the sentence after it in its paragraph: two may answer
-        together what none of them does alone.
-        """
-        next_part = self.parts[self.place + 1] if self.place + 1 < len(self.parts) else None
-        excerpt = self.excerpt
-        if next_part is None or next_part.block != self.part.block:
-            return [excerpt]
-        return [excerpt, replace(excerpt, sentence=f"{excerpt.sentence} {next_part.plain}")]
-
-    @property
     def readings(self) -> list[str]:
         """The texts by which its meaning is compared: alone, below its heading, and after what it
         goes on from.

@@ -34,6 +34,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
         "dims": (1, "*int64"),
         "data_type": (2, "int32"),
         "float_data": (4, "*float"),
+        "int32_data": (5, "*int32"),
         "name": (8, "string"),
         "raw_data": (9, "bytes"),
     },
@@ -47,6 +48,7 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
     "Node": {
         "input": (1, "*string"),
         "output": (2, "*string"),
+        "name": (3, "string"),
         "op_type": (4, "string"),
         "attribute": (5, "*Attribute"),
         "domain": (7, "string"),

@@ -1,10 +1,9 @@
-"""The weights of the reader.
+"""The weights of the reader: words in 4 bits, layers in 8.
 
-`reader.npz` has, for the six languages it was taught in, the words of multilingual-e5-small in 4
-bits, and its lower layers, taught further, in 8 bits
-(`docs/decisions/0209-a-reader-judges-sentences.md`). `english.npz` has what differs where question
-and sentence are English: upper layers and the head
-(`docs/decisions/0228-english-has-layers-of-its-own.md`).
+`reader.npz` has, for the six languages it was taught in, the words of multilingual-e5-small and its
+lower layers, taught further (`docs/decisions/0209-a-reader-judges-sentences.md`). `english.npz` has
+those of a reranker, taught further, for English alone
+(`docs/decisions/0228-english-is-read-by-a-reranker.md`).
 """
 
 import hashlib
@@ -23,9 +22,7 @@ from offline.errors import DamagedFile
 WEIGHTS = Path(__file__).with_name("reader.npz")
 WEIGHTS_SHA256 = "f987e36037fe2be953f0e54b4a38f8a2301339c0c7b494c66a981a85c2f395c2"
 ENGLISH = Path(__file__).with_name("english.npz")
-ENGLISH_SHA256 = "aa667d8da11baf5499ef3a2801c4dc366f35726b6ac976264a98a0189d245715"
-OWN_LAYERS = 5
-"""Layers, the upper ones, that English has of its own."""
+ENGLISH_SHA256 = "bb13f084c693f50e4cdf872e837aea7edba3458bc771fd7c33319534ce06f902"
 
 
 @dataclass(frozen=True)
@@ -54,18 +51,24 @@ class Weights:
         """Return a layer normalisation."""
         return Norm(self.arrays[f"{name}.norm.weight"], self.arrays[f"{name}.norm.bias"])
 
-    def embeddings(self, ids: Sequence[int]) -> Array:
-        """Return the sum of word, position and type for each piece, shape (pieces, width)."""
+    def embeddings(self, ids: Sequence[int], question: int) -> Array:
+        """Return the sum of word, position and type for each piece, shape (pieces, width), of which
+        so many are of the question.
+        """
         nibbles = self.arrays["words"][list(ids)]
         numbers = np.concatenate(
             [np.bitwise_and(nibbles, 15), np.right_shift(nibbles, 4)], axis=2
         ).astype(np.float32)
         scales = self.arrays["word_scales"][list(ids)].astype(np.float32)
         words = ((numbers - 8) * scales[:, :, None]).reshape(len(ids), -1)
-        return words + self._positions[: len(ids)]
+        result = words + self._positions[: len(ids)]
+        if "other_type" in self.arrays:
+            result[question:] += self.arrays["other_type"]
+        return result
 
     @cached_property
     def _positions(self) -> Array:
+        """The sum of position and the type of a question."""
         return self.arrays["positions"].astype(np.float32)
 
     def _matrix(self, name: str) -> Matrix:
@@ -80,10 +83,8 @@ def weights() -> Weights:
 
 @cache
 def english_weights() -> Weights:
-    """Read the weights for English, which share with the others what does not differ. Raises
-    `DamagedFile` when one of both files is not the known one.
-    """
-    return Weights(weights().arrays | _arrays(ENGLISH, ENGLISH_SHA256))
+    """Read the weights for English. Raises `DamagedFile` when their file is not the known one."""
+    return Weights(_arrays(ENGLISH, ENGLISH_SHA256))
 
 
 def _arrays(path: Path, sha256: str) -> dict[str, Any]:

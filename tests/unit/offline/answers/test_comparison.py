@@ -92,13 +92,20 @@ async def test_what_the_reader_judges_corrects_the_order() -> None:
     assert reader.language == "german"
 
 
-async def test_in_english_a_sentence_is_also_read_with_the_one_after_it() -> None:
-    boats = SourcePassage("1", "Vests are worn by all. Oars lie in the shed. The pier is new.")
-    reader = OneSentence("Vests are worn by all. Oars lie in the shed.")
+async def test_each_english_sentence_is_read_once_and_alone() -> None:
+    boats = SourcePassage(
+        "1", "Vests are worn by all. Oars lie in the shed. The pier was built anew in May."
+    )
+    reader = OneSentence("The pier was built anew in May.")
     (_, best), *_ = await scored_candidates(
         "Where are the oars?", [boats], replace(BOTH, reader=reader), "english"
     )
-    assert best.part.text == "Vests are worn by all."
+    assert best.part.text == "The pier was built anew in May."
+    assert sorted(excerpt.sentence for excerpt in reader.read) == [
+        "Oars lie in the shed.",
+        "The pier was built anew in May.",
+        "Vests are worn by all.",
+    ]
     assert reader.language == "english"
 
 

@@ -1,5 +1,6 @@
 """The reader: which sentence answers, in six languages and across two, and what its files hold."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from offline.embeddings.onnx_sessions import session
 from offline.errors import DamagedFile
 from offline.reading import weights
 from offline.reading.excerpt import Excerpt
+from offline.reading.pieces import pieces_of_english, pieces_of_languages
 from offline.reading.reader import INPUT, Reader, encoder_graph
 
 ANSWERED = [
@@ -91,28 +93,30 @@ def test_a_foreign_sentence_is_judged_by_the_weights_of_all_languages() -> None:
     assert Reader().judgements(question, excerpts, "english") == expected
 
 
-def test_english_loads_only_what_differs() -> None:
-    known_weights, english = weights.weights(), weights.english_weights()
-    own_names = {
-        name
-        for name in known_weights.arrays
-        if english.arrays[name] is not known_weights.arrays[name]
-    }
-    layers = range(known_weights.layers - weights.OWN_LAYERS, known_weights.layers)
-    assert {name.split(".")[0] for name in own_names} == {"head", *map(str, layers)}
-    assert english.arrays.keys() == known_weights.arrays.keys()
+def test_the_pieces_of_a_pair_are_bounded() -> None:
+    excerpt = Excerpt("wax " * 5_000, "Lamps > " * 500, "oil " * 5_000)
+    for pieces in (pieces_of_english(), pieces_of_languages()):
+        pair = pieces.pair("why " * 5_000, excerpt)
+        assert (len(pair.pieces), pair.question) == (238 + 2 + (2 + 2 * len(pieces.joint)), 58)
+
+
+def test_of_english_the_question_is_told_from_the_rest() -> None:
+    """The same pieces are another text where the question ends elsewhere."""
+    english, others = weights.english_weights(), weights.weights()
+    assert not np.array_equal(english.embeddings([7, 8], 1), english.embeddings([7, 8], 2))
+    assert np.array_equal(others.embeddings([7, 8], 1), others.embeddings([7, 8], 2))
 
 
 @pytest.mark.skipif(
     not multiplies_signed_bytes(),
     reason="without VNNI signed bytes overflow: they are not used here",
 )
-def test_weights_of_both_formats_give_the_same_state() -> None:
-    known_weights = weights.weights()
-    embeddings = known_weights.embeddings([0, 17, 900, 2])[None]
-    layers = range(known_weights.layers)
+@pytest.mark.parametrize("load", [weights.weights, weights.english_weights])
+def test_weights_of_both_formats_give_the_same_state(load: Callable[[], weights.Weights]) -> None:
+    known_weights = load()
+    embeddings = known_weights.embeddings([0, 17, 900, 2], 2)[None]
     signed_state, unsigned_state = (
-        session(encoder_graph(known_weights, layers, signed=kind)).run(None, {INPUT: embeddings})[0]
+        session(encoder_graph(known_weights, signed=kind)).run(None, {INPUT: embeddings})[0]
         for kind in (True, False)
     )
     assert np.array_equal(signed_state, unsigned_state)
