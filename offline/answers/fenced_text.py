@@ -33,6 +33,8 @@ _OF_SETTINGS = frozenset(
 _OF_TABLES = frozenset(("", "text", "txt"))
 _LONGEST_KEY = 48
 """Characters of a title that heads what is indented below it, whatever the width of the text."""
+_DEEPEST = 5
+"""Indented notes, one in the other, that are looked into."""
 _COMMENTED = 0.5
 """Comments for each setting from which a block explains its settings and is no mere example."""
 
@@ -49,7 +51,9 @@ _TITLED = re.compile(
     r"|\[![A-Za-z]+\][+-]?[ \t]+(?P<callout>\S.*))"
 )
 """The beginning of a note with its title: those above, and Obsidian's."""
-_INDENTED_NOTE = re.compile(r"([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+[\w -]+?(?:[ \t]+\"(.*)\")?[ \t]*")
+_INDENTED_NOTE = re.compile(
+    r"([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+[\w-]+(?: [\w-]+){0,3}(?:[ \t]+\"(.*)\")?[ \t]*"
+)
 """The beginning of a note of Python-Markdown, MkDocs, whose content is indented."""
 _MAY_HAVE = re.compile(r"```|~~~|:::|^[ \t]*(?:\{[:%{]|\[!|!!!|\?\?\?)", re.MULTILINE)
 
@@ -61,7 +65,7 @@ def with_fenced_text(text: str) -> str:
     return "\n".join(_unfenced(text.split("\n")))
 
 
-def _unfenced(lines: Sequence[str]) -> Iterator[str]:
+def _unfenced(lines: Sequence[str], depth: int = 0) -> Iterator[str]:
     notes: list[str] = []  # marks of those that a line stands in, the outermost first
     number = 0
     above = ""
@@ -88,9 +92,9 @@ def _unfenced(lines: Sequence[str]) -> Iterator[str]:
             number = end
         elif titled := _TITLED.fullmatch(line.strip()):
             yield from _heading(titled[titled.lastgroup or 0])
-        elif indented := _INDENTED_NOTE.fullmatch(line):
+        elif depth < _DEEPEST and (indented := _INDENTED_NOTE.fullmatch(line)):
             end = _end_of_indented(lines, number + 1, len(indented[1]))
-            yield from _indented_note(indented[2] or "", lines[number + 1 : end])
+            yield from _indented_note(indented[2] or "", lines[number + 1 : end], depth + 1)
             number = end - 1
         elif _MARK.fullmatch(line):
             yield ""
@@ -106,14 +110,14 @@ def _heading(title: str) -> Sequence[str]:
     return ("", f"**{title}**", "") if is_of_words else ("",)
 
 
-def _indented_note(title: str, lines: Sequence[str]) -> Iterator[str]:
-    """Yield the lines that stand for a note: its title heads its content alone, where that can be
-    told by an indent.
+def _indented_note(title: str, lines: Sequence[str], depth: int) -> Iterator[str]:
+    """Yield the lines that stand for a note that stands in so many: its title heads its content
+    alone, where that can be told by an indent.
     """
     content = textwrap.dedent("\n".join(lines)).split("\n")
     is_key = 0 < len(title) <= _LONGEST_KEY and title[-1].isalnum()
     yield from ("", title, "") if is_key else _heading(title)
-    for line in _unfenced(content):
+    for line in _unfenced(content, depth):
         yield f"    {line}" if is_key and line else line
     yield ""
 

@@ -13,7 +13,7 @@ _DEFINITION = re.compile(
     re.MULTILINE,
 )
 """Where the name of a link leads: `[guide]: https://example.org "Title"`; not a footnote."""
-_QUOTED = re.compile(r"^[ \t]*(?!>>> )(?:>[ \t]?)+(?=\S|$)", re.MULTILINE)
+_QUOTED = re.compile(r"^[ \t]*(?!>>> )(?:>[ \t]?)+", re.MULTILINE)
 """The marks of a quoted block, and not the prompt of an interpreter."""
 _LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _OPENING, _CLOSING = "<!--", "-->"

@@ -2,6 +2,8 @@
 looks like a fence.
 """
 
+import time
+
 import pytest
 
 from offline.answers.fenced_text import with_fenced_text
@@ -68,6 +70,20 @@ def test_the_title_of_an_indented_note_heads_its_content_alone() -> None:
     title = "Before winter, spring and autumn, and wherever it has stood in the rain"
     (part,) = quotable(f'!!! tip "{title}"\n    Oil it.\n')
     assert (part.heading, part.text) == (title, "Oil it.")
+
+
+def test_indented_notes_stand_in_notes_however_many() -> None:
+    text = "\n".join(f"{' ' * depth}!!! note" for depth in range(1_500))
+    assert parts(f"{text}\n\nOil it in May.\n")[-1] == "Oil it in May."
+
+
+@pytest.mark.parametrize(
+    "line", ["!!! a" + 90_000 * " " + "!", "!!! " + 40_000 * "a ", "[!a]" * 9_000]
+)
+def test_long_lines_that_begin_like_notes_take_linear_time(line: str) -> None:
+    begin = time.process_time()
+    with_fenced_text(f"{line}\n{line}\n")
+    assert time.process_time() - begin < 10
 
 
 def test_a_glossary_and_a_table_of_myst_are_read() -> None:

@@ -20,6 +20,7 @@ def texts(text: str) -> list[str]:
         ("It begins with <!-- and goes on.", "It begins with <!-- and goes on."),
         ("Oil it in May.\n\n[lamp]: https://a.example/b 'A lamp'\n[b]: c", "Oil it in May."),
         ("> Oil it\n> in May.\n>\n> > 3.2. Wipe it.", "Oil it in May. 3.2. Wipe it."),
+        ("> - Oil it in\n>   May.\n>     Wipe it.", "- Oil it in May. Wipe it."),
         ("Oil it<br>in May.<br />Wipe it.", "Oil it in May. Wipe it."),
     ],
 )
