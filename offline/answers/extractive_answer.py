@@ -8,6 +8,7 @@ none. A passage with none of the names in the question answers nothing, nor does
 its identifiers, nor a sentence without its numbers but those that tell a case of the asker's own.
 """
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,8 +54,7 @@ NOT_SAID = "The documents do not say."
 
 NO_MODEL_READ = (
     "(No language model is configured: no sentence of what was found fits the question; "
-    "only_need_context shows what "
-    "was found.)"
+    "only_need_context shows what was found.)"
 )
 
 QUOTATIONS = 3
@@ -79,7 +79,7 @@ BEST_PASSAGE = 0.1
 """Bonus for sentences of the first passage; the second gets half, the third a third."""
 
 LEVEL = 0.5
-"""Malus for sentences of passages to which others are preferred, for each level of these."""
+"""Malus in another language for passages to which others are preferred, for each level of these."""
 
 FOREIGN = 0.3
 """What sentences lose whose passage is in another language than the question, where that is not
@@ -248,8 +248,8 @@ async def _of_both_hops(
 async def scored_candidates(
     question: str, passages: Sequence[SourcePassage], models: Models, language: str = ""
 ) -> list[tuple[float, Candidate]]:
-    """Return the best sentences with their scores, best first, those of other passages before
-    those to which these are preferred with about the same score.
+    """Return the best sentences with their scores, best first; of those that answer, those of
+    passages to which others are preferred come behind those of the others.
 
     Those that share most words with the question are embedded below what heads them; those that are
     best then also alone and after what they go on from.
@@ -271,8 +271,9 @@ async def scored_candidates(
         weight = READER * scoring.least_score
         for i, judgement in zip(scores, judgements, strict=True):
             scores[i] += weight * judgement
-    malus = [LEVEL * passage.level for passage in passages]
-    ranking = sorted(scores, key=lambda i: (malus[sentences[i].passage] - scores[i], i))
+    least_score = models.least_score(language)
+    levels = {i: passages[sentences[i].passage].level for i in scores if scores[i] >= least_score}
+    ranking = sorted(scores, key=lambda i: (levels.get(i, math.inf), -scores[i], i))
     return [(scores[i], sentences[i]) for i in ranking]
 
 

@@ -56,7 +56,7 @@ IN_THE_PEERS_ENVIRONMENT = {"benchmarks.measuring.peer_server", "benchmarks.pari
 """Benchmarks' modules that LightRAG's own Python runs."""
 
 IN_THE_READERS_ENVIRONMENT = {
-    f"benchmarks.reader.{name}" for name in ("base", "export", "learn", "network")
+    f"benchmarks.reader.{name}" for name in ("e5", "export", "learn", "network")
 }
 """Benchmarks' modules that need what `requirements/reader.in` names."""
 

@@ -109,6 +109,31 @@ async def test_each_english_sentence_is_read_once_and_alone() -> None:
     assert reader.language == "english"
 
 
+class Certain:
+    """Reads; is surer of the sentence about twelve shillings than of that about ten."""
+
+    async def judgements(
+        self, question: str, excerpts: Sequence[Excerpt], language: str = ""
+    ) -> list[float]:
+        judged = {"twelve": 9.0, "ten": 3.0}
+        return [
+            next((judgement for word, judgement in judged.items() if word in each.sentence), -9.0)
+            for each in excerpts
+        ]
+
+
+async def test_of_sentences_that_answer_those_in_force_come_first_however_sure_the_others() -> None:
+    models = replace(BOTH, reader=Certain())
+    old = SourcePassage("1", "The mooring fee of a boat is twelve shillings.", level=1)
+    new = SourcePassage("2", "From May on the mooring fee is ten shillings.")
+    beside = SourcePassage("2", "Ada Marlow leads the office for the mooring fee of a boat.")
+    question = "What is the mooring fee of a boat?"
+    (_, first), (_, second) = await scored_candidates(question, [old, new], models, "english")
+    assert (first.reference, second.reference) == ("2", "1")
+    (_, first), *_ = await scored_candidates(question, [old, beside], models, "english")
+    assert first.reference == "1"
+
+
 async def test_questions_in_languages_that_the_reader_was_not_taught_in_are_not_read() -> None:
     reader = OneSentence("")
     await scored_candidates("Dove sono i remi?", [BOATS], replace(BOTH, reader=reader), "italian")
