@@ -124,13 +124,15 @@ class Certain:
 
 async def test_of_sentences_that_answer_those_in_force_come_first_however_sure_the_others() -> None:
     models = replace(BOTH, reader=Certain())
-    old = SourcePassage("1", "The mooring fee of a boat is twelve shillings.", level=1)
-    new = SourcePassage("2", "From May on the mooring fee is ten shillings.")
-    beside = SourcePassage("2", "Ada Marlow leads the office for the mooring fee of a boat.")
+    tariff = SourcePassage("1", "The mooring fee of a boat is twelve shillings.", level=1)
+    amendment = SourcePassage("2", "From May on the mooring fee is ten shillings.")
+    letter = SourcePassage("2", "Ada Marlow leads the office for the mooring fee of a boat.")
     question = "What is the mooring fee of a boat?"
-    (_, first), (_, second) = await scored_candidates(question, [old, new], models, "english")
+    (_, first), (_, second) = await scored_candidates(
+        question, [tariff, amendment], models, "english"
+    )
     assert (first.reference, second.reference) == ("2", "1")
-    (_, first), *_ = await scored_candidates(question, [old, beside], models, "english")
+    (_, first), *_ = await scored_candidates(question, [tariff, letter], models, "english")
     assert first.reference == "1"
 
 
