@@ -50,6 +50,7 @@ def serve(load: Callable[[], Callable[[bytes], bytes]], limits: Limits = PARSING
     limit(limits)
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    too_large = f"reading it takes more than {limits.megabytes} MB of memory: split it"
     refusal = ""
     answer = b""
     try:
@@ -59,7 +60,8 @@ def serve(load: Callable[[], Callable[[bytes], bytes]], limits: Limits = PARSING
     except InvalidInput as error:
         refusal = str(error)
     except MemoryError:
-        refusal = f"reading it takes more than {limits.megabytes} MB of memory: split it"
+        # Until this clause ends, what was read is held, and nothing more can be allocated.
+        refusal = too_large
     except RecursionError:
         refusal = "nested too deeply to be read: save it in a simpler form"
     output.write(refusal.encode("utf-8", "replace") or answer)

@@ -29,7 +29,7 @@ begin.
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL")
 """Variables the child sees."""
 
-TOO_MUCH = "reading it takes more than {} s or {} MB, or the parser fails on it: "
+TOO_MUCH = "reading it takes more than {} s or {} MB, or the parser fails on it ({}): "
 AMEND = "open it in the program that made it and save it anew, or split it"
 
 
@@ -126,7 +126,14 @@ def check_end(code: int | None, output: bytes, limits: Limits) -> None:
     if code == -signal.SIGXCPU:
         raise InvalidInput(f"reading it takes more than {limits.cpu} s: split it")
     if code != 0:
-        raise InvalidInput(TOO_MUCH.format(limits.cpu, limits.megabytes) + AMEND)
+        raise InvalidInput(TOO_MUCH.format(limits.cpu, limits.megabytes, _ending(code)) + AMEND)
+
+
+def _ending(code: int | None) -> str:
+    """Return how a child ended, in words: SIGKILL is what a machine without memory sends."""
+    if code is None or code >= 0:
+        return f"it ended with {code}"
+    return f"it ended by {signal.Signals(-code).name}"
 
 
 def _answer(output: bytes) -> Content:

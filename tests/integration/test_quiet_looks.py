@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from nats.aio.msg import Msg
+from nats.js import JetStreamContext
 
 from contracts.partitions import LOG
 from contracts.topology import CHECKPOINTS_BUCKET
@@ -20,16 +21,27 @@ from runtime.projections.integrity import Integrity
 from runtime.projections.verdicts import Verdict, write_verdict
 from runtime.stores.documents.checkpoints import RowCheckpoints
 from runtime.stores.documents.sqlite.store import SqliteRows
-from tests.support.nats_server import BusServer, connected
+from tests.support.nats_server import BusServer, connected, until
 from tests.support.trial_service import document
 
 DURABLE = "query-status"
 
 
 @asynccontextmanager
-async def counted_requests(server: BusServer) -> AsyncGenerator[Counter[str]]:
-    """Count the requests to JetStream, by their subject without `$JS.API.`."""
+async def counted_requests(
+    server: BusServer, jetstream: JetStreamContext
+) -> AsyncGenerator[Counter[str]]:
+    """Count the requests to JetStream, by their subject without `$JS.API.`.
+
+    They are counted from when one of that client was heard: beside many other tests the server
+    once told the watcher nothing of the first, although it had answered the watcher's flush.
+    """
     requests = Counter[str]()
+
+    async def heard() -> bool:
+        await jetstream.account_info()
+        await watcher.flush()
+        return requests["INFO"] > 0
 
     async def count(message: Msg) -> None:
         requests[message.subject.removeprefix("$JS.API.")] += 1
@@ -37,6 +49,8 @@ async def counted_requests(server: BusServer) -> AsyncGenerator[Counter[str]]:
     async with connected(server) as watcher:
         await watcher.subscribe("$JS.API.>", cb=count)
         await watcher.flush()
+        await until(heard, "a request of the client")
+        requests.clear()
         yield requests
         await watcher.flush()
 
@@ -66,7 +80,7 @@ async def test_a_look_at_a_quiet_log_is_three_questions(
 ) -> None:
     for _ in range(2):
         await integrity.look()
-    async with counted_requests(server) as requests:
+    async with counted_requests(server, integrity.jetstream) as requests:
         await integrity.look()
         await integrity.jetstream.stream_info("KB_DEAD")
     assert requests == {
@@ -83,7 +97,7 @@ async def test_a_durable_with_something_to_do_is_asked_again(
     for _ in range(2):
         await integrity.look()
     await NatsLog(integrity.jetstream, integrity.writes).publish(document("new"))
-    async with counted_requests(server) as requests:
+    async with counted_requests(server, integrity.jetstream) as requests:
         for _ in range(2):
             await integrity.look()
     assert requests[f"CONSUMER.INFO.{LOG}.{DURABLE}"] == 2

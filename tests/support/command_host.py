@@ -225,17 +225,26 @@ def _watch(connection: socket.socket, child: int, *, outlives: bool) -> None:
 
 
 def start(host: Path, program: Program, descriptors: Sequence[int]) -> tuple[socket.socket, int]:
-    """Have a program started: the connection on which its exit code comes, and its pid."""
+    """Have a program started: the connection on which its exit code comes, and its pid.
+
+    Raises RuntimeError with the end of the host's log when nothing was started.
+    """
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(str(host))
-    request = json.dumps(asdict(program)).encode() + b"\n"
-    sent = socket.send_fds(connection, [request], descriptors)
-    connection.sendall(request[sent:])
     pid = b""
-    while not pid.endswith(b"\n"):
-        read = connection.recv(1)  # not a byte of the exit code
-        assert read, "the host of commands has ended"
-        pid += read
+    try:
+        connection.connect(str(host))
+        request = json.dumps(asdict(program)).encode() + b"\n"
+        sent = socket.send_fds(connection, [request], descriptors)
+        connection.sendall(request[sent:])
+        while not pid.endswith(b"\n"):
+            read = connection.recv(1)  # not a byte of the exit code
+            if not read:
+                raise EOFError
+            pid += read
+    except (OSError, EOFError) as error:
+        connection.close()
+        log = "".join(path.read_text("utf-8", "replace") for path in host.parent.glob("*.log"))
+        raise RuntimeError(f"the host started no program ({error!r}): {log[-2_000:]}") from None
     return connection, int(pid)
 
 
