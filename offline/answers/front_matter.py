@@ -5,6 +5,8 @@ each: the front matter of Markdown in YAML or TOML.
 import re
 from collections.abc import Iterator, Sequence
 
+from offline.language.lines import fence
+
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 """The line before a front matter → the lines that may end it; Pandoc writes YAML's three dots."""
 _MOST_LINES = 80
@@ -41,6 +43,28 @@ def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
         if name.lower() not in _TITLE and not value.startswith("/")
     ]
     return ["", *([f"# {title}", ""] if title else []), *labelled_lines, ""], end + 1
+
+
+def told_front_matters(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines with each front matter as text: of the document, and, of pages that were
+    joined, of each that has a title.
+    """
+    start = 0
+    above = ""
+    is_fenced = False
+    for number, line in enumerate(lines):
+        if number < start:
+            continue
+        if fence(line, above):
+            is_fenced = not is_fenced
+        elif line.rstrip() in _FENCES and not above.strip() and not is_fenced:
+            told, length = front_matter(lines[number : number + _MOST_LINES + 1])
+            if number == 0 or any(text.startswith("# ") for text in told):
+                yield from told
+                start = number + length
+        if number >= start:
+            yield line
+            above = line
 
 
 def _may_stand_inside(line: str) -> bool:

@@ -8,11 +8,11 @@ Time is linear in the text.
 import re
 from collections.abc import Iterator, Sequence
 
-from offline.answers.front_matter import front_matter
+from offline.answers.front_matter import told_front_matters
 from offline.language.lines import fence
 
 _MAY_HAVE = re.compile(
-    r"\A(?:---|\+\+\+)\n|^(?:={1,6} \S|:[\w-]|#\+|\S.*:: |\.\. |\|-+\+|[ \t]*</?[a-z])",
+    r"^(?:(?:---|\+\+\+)$|={1,6} \S|:[\w-]|#\+|\S.*:: |\.\. |\|-+\+|[ \t]*</?[a-z])",
     re.MULTILINE | re.IGNORECASE,
 )
 _HTML_HEADING = re.compile(
@@ -53,8 +53,7 @@ def as_markdown(text: str) -> str:
         return text
     text = _TAGS_ALONE.sub("", _HTML_HEADING.sub(_of_html, text))
     lines = text.split("\n")
-    told, start = front_matter(lines)
-    return "\n".join((*told, *_Rewriter(lines[start:]).lines()))
+    return "\n".join(_Rewriter([*told_front_matters(lines)]).lines())
 
 
 class _Rewriter:

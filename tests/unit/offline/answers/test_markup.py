@@ -29,6 +29,21 @@ def test_front_matter_gives_a_title_and_fields(front: str) -> None:
     ]
 
 
+def test_pages_that_were_joined_have_each_its_front_matter() -> None:
+    text = (
+        "---\ntitle: Sails\n---\nUse wax.\n\n"
+        "---\nlayout: page\ntitle: Masts\nauthor: Bo Keel\n---\nThey are brown.\n\n"
+        "```\n\n---\ntitle: Example\n---\n```\n\n---\nNote: all of it holds.\n---\n"
+    )
+    assert parts(text) == [
+        ("Sails", "Use wax."),
+        ("Masts", "layout: page"),
+        ("Masts", "author: Bo Keel"),
+        ("Masts", "They are brown."),
+        ("Masts", "Note: all of it holds."),
+    ]
+
+
 @pytest.mark.parametrize("line", ["A sail is red.", "Note: all of it holds.\nA sail is red."])
 def test_a_rule_at_the_beginning_is_no_front_matter(line: str) -> None:
     text = f"---\n{line}\n\n---\n\nA mast is brown.\n"
