@@ -48,6 +48,7 @@ _LANGUAGES: Sequence[str] = (
 """Languages that have stems and stop words, the more frequent first."""
 
 _WORD = re.compile(r"[^\W\d_]+")
+_TAG = re.compile(r"</?[a-z][^<>]*>")
 _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile(f"[{KANA}]")
 _READ = 400
@@ -66,6 +67,12 @@ _CODE = re.compile(r"(?<!\w)--?\w[\w-]*|\w*\d\w*")
 
 _TELLING = {"¿": "spanish", "¡": "spanish", "ß": "german"}
 """Marks that a single one of these languages has."""
+_MARK = 3
+"""Words of grammar that such a mark counts for: one in a long text may be of a name."""
+_CHARACTERS = 0.1
+"""Han characters and kana for each word from which a text is Chinese or Japanese, and kana for each
+Han character from which it is Japanese: fewer are of a name, or lead to a translation.
+"""
 
 _lock = Lock()
 """A stemmer may be used by a single thread at a time."""
@@ -102,9 +109,6 @@ def is_foreign(text: str, language: str) -> bool:
 
 def _likely_languages(text: str) -> Sequence[str]:
     """Return the languages that have most words of grammar in the text, the more frequent first."""
-    for letter, language in _TELLING.items():
-        if letter in text:
-            return (language,)
     counts = _counts(text)
     most_frequent = max(counts.values(), default=0)
     return [
@@ -115,13 +119,19 @@ def _likely_languages(text: str) -> Sequence[str]:
 
 
 def _counts(text: str) -> Counter[str]:
-    """Return the words of grammar of each language; kana and Han characters outweigh all words."""
-    if _KANA.search(text):
-        return Counter({JAPANESE: _READ})
-    if _HAN.search(text):
-        return Counter({CHINESE: _READ})
-    words = _WORD.findall(text.lower())[:_READ]
-    return Counter(language for word in words for language in _languages_by_word().get(word, ()))
+    """Return the words of grammar of each language; many kana or Han characters outweigh all
+    words.
+    """
+    words = _WORD.findall(_TAG.sub(" ", text.lower()))
+    kana_count, han_count = len(_KANA.findall(text)), len(_HAN.findall(text))
+    if kana_count + han_count > _CHARACTERS * len(words):
+        return Counter({JAPANESE if kana_count > _CHARACTERS * han_count else CHINESE: _READ})
+    counts = Counter(
+        language for word in words[:_READ] for language in _languages_by_word().get(word, ())
+    )
+    for mark, language in _TELLING.items():
+        counts[language] += _MARK * text.count(mark)
+    return counts
 
 
 @cache

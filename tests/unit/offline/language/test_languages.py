@@ -10,6 +10,14 @@ from offline.language.languages import (
     stop_words,
 )
 
+SPANISH = (
+    "El inventario se guarda en el dispositivo y no se envía a nadie, salvo que usted lo pida. "
+    "Cada semana se hace una copia de lo que hay en la casa, que se puede abrir en otro lugar."
+)
+ENGLISH = (
+    "The parcel is at the office of the club, where it stays for a week before it is sent back."
+)
+
 
 @pytest.mark.parametrize(
     ("text", "language"),
@@ -24,6 +32,10 @@ from offline.language.languages import (
         ("Quanto costa il biglietto?", "italian"),
         ("图书馆晚上几点关门？", "chinese"),
         ("図書館は何時に閉まりますか", "japanese"),
+        ("在 GitHub Actions 里怎么用 setup-python 的 cache？", "chinese"),
+        ("卡尔・马克思出生在哪里？", "chinese"),
+        (f"English · 日本語 · 한국어\n{SPANISH}", "spanish"),
+        (f'{ENGLISH} Send it to Hauptstraße 3, "¡Hola!" is on the door.', "english"),
     ],
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
