@@ -16,6 +16,7 @@ from offline.answers.boxed_text import without_boxes
 from offline.answers.drawn_tables import with_markdown_tables
 from offline.answers.fenced_text import with_fenced_text
 from offline.answers.hidden_markup import without_hidden_markup
+from offline.answers.html_in_markdown import without_html
 from offline.answers.markup import as_markdown
 from offline.answers.page_breaks import without_page_breaks
 from offline.answers.settings_files import is_settings_file, settings_as_markdown
@@ -99,7 +100,7 @@ def sections(text: str, *, begins_inside: bool = False) -> list[Section]:
     if is_settings_file(text):
         text = settings_as_markdown(text)
     else:
-        text = with_markdown_tables(with_fenced_text(without_hidden_markup(text)))
+        text = with_markdown_tables(with_fenced_text(without_html(without_hidden_markup(text))))
         text = without_boxes(without_page_breaks(as_markdown(text)))
     lines = _with_whole_names(text.expandtabs().splitlines())
     prose = (line.rstrip() for line in lines if len(line) <= 100 and line.lstrip()[:1] != "|")

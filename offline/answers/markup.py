@@ -1,6 +1,5 @@
 """Other light markup written as Markdown: headings, fields, definitions and rules of tables of
-reStructuredText, AsciiDoc, MediaWiki and Org, headings in HTML, and what documents say of
-themselves.
+reStructuredText, AsciiDoc, MediaWiki and Org, and what documents say of themselves.
 
 Time is linear in the text.
 """
@@ -12,20 +11,9 @@ from offline.answers.front_matter import told_front_matters
 from offline.language.lines import fence
 
 _MAY_HAVE = re.compile(
-    r"^(?:(?:---|\+\+\+)$|={1,6} \S|:[\w-]|#\+|\S.*:: |\.\. |\|-+\+|[ \t]*</?[a-z])",
-    re.MULTILINE | re.IGNORECASE,
+    r"^(?:(?:---|\+\+\+)$|={1,6} \S|:[\w-]|#\+|\S.*:: |\.\. |\|-+\+)",
+    re.MULTILINE,
 )
-_HTML_HEADING = re.compile(
-    r"^[ \t]*<h([1-6])(?:\s[^<>]*)?>\s*(\S[^\n]{0,200}(?:\n[^\n]{1,200}){0,3}?)\s*</h\1>[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-_TAG = re.compile(r"</?[a-z][a-z\d]*(?:\s[^<>]*)?/?>", re.IGNORECASE)
-_TAGS_ALONE = re.compile(
-    r"^(?:[ \t]*</?(?:p|div|a|img|br|hr|details|summary|center|picture|source|sup|sub|kbd|span)"
-    r"(?:\s[^<>\n]*)?/?>)+[ \t]*$",
-    re.MULTILINE | re.IGNORECASE,
-)
-"""Lines of tags of HTML that have no words."""
 _HEADING = re.compile(r"(={1,6})\s+(\S.*?)(?:\s+=+)?")
 """A heading of AsciiDoc, or of MediaWiki."""
 _OF_ASCIIDOC = re.compile(rf"\|={{3,}}|{_HEADING.pattern}")
@@ -51,9 +39,7 @@ def as_markdown(text: str) -> str:
     """Return the text with its marks as those of Markdown; what it has of Markdown stays."""
     if not _MAY_HAVE.search(text):
         return text
-    text = _TAGS_ALONE.sub("", _HTML_HEADING.sub(_of_html, text))
-    lines = text.split("\n")
-    return "\n".join(_Rewriter([*told_front_matters(lines)]).lines())
+    return "\n".join(_Rewriter([*told_front_matters(text.split("\n"))]).lines())
 
 
 class _Rewriter:
@@ -118,12 +104,6 @@ class _Rewriter:
             yield from ("", f"{caption[1]}:", "")
         else:
             yield line
-
-
-def _of_html(heading: re.Match[str]) -> str:
-    """Return a heading in HTML as one of Markdown."""
-    words = " ".join(_TAG.sub("", heading[2]).split())
-    return f"\n{'#' * int(heading[1])} {words}\n"
 
 
 def _of_org(line: str) -> Iterator[str]:

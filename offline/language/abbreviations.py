@@ -31,6 +31,14 @@ _NUMBERED = frozenset(
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence where a number follows."""
+_DAYS = frozenset(
+    """
+    Di Dim Do Fr Fri Jeu Ju Lu Lun Ma Mar Mer Mi Mo Mon Sa Sam Sat So Sun Thu Tue Ven Vi Wed Вс Вт
+    Пн Пт Сб Ср Чт
+    """.split()  # noqa: SIM905
+)
+"""Days of the week, after which a dot ends no sentence where a dash or a number follows."""
+_SPAN = re.compile(r"[\d–—-]")
 _COUNT = re.compile(r"[\d(§№]|[IVXLC]+\b|[A-Z]\.")
 """What follows an abbreviation that stands before a number: `art. L. 113`, `Abs. 2`."""
 _ORDINAL = frozenset(
@@ -58,6 +66,8 @@ def abbreviates(text: str, dot: int, start: int, following: str) -> bool:
         return True
     if _DOTTED.match(word):
         return next_word.lower() not in GRAMMAR_WORDS
+    if word in _DAYS and _SPAN.match(following):
+        return True
     name = word.lower()
     if name == "г":
         return not before.isdigit()  # a town and not a year
