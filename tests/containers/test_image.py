@@ -54,7 +54,7 @@ def inspected(engine: Engine, image: str) -> dict[str, Any]:
 
 def test_it_is_small_and_says_what_it_is(engine: Engine, image: str) -> None:
     result = inspected(engine, image)
-    assert result["Size"] < 500 * MEGABYTE
+    assert result["Size"] < 700 * MEGABYTE
     assert (result["User"], len(result["RootFS"]["Layers"])) == ("10001:10001", 1)
     assert result["Healthcheck"]["Test"] == ["CMD", "python", "/opt/lightstream/healthcheck.py"]
     labels = result["Labels"]
