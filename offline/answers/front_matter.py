@@ -11,6 +11,15 @@ _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 """The line before a front matter → the lines that may end it; Pandoc writes YAML's three dots."""
 _MOST_LINES = 80
 _TITLE = frozenset(("title", "titel", "titre", "título", "titolo", "название", "标题"))
+_OF_PAGES = frozenset(
+    """
+    aliases comments cover draft featureimg id image imagealt img lang layout navorder order
+    parent permalink published redirectfrom sidebar sidebarposition slug template theme thumbnail
+    toc translationkey type url weight
+    """.split()  # noqa: SIM905
+)
+"""Fields that say how a page is made, without the marks in their names."""
+_MARKS = re.compile(r"[\W_]+")
 _FIELD = re.compile(r"([\w.-]+(?: [\w.-]+){0,2})\s*[:=]\s*(.*)")
 _LIST_ITEM = re.compile(r"\s*-\s+(.*)")
 _EMPTY_OF_MEANING = re.compile(
@@ -40,7 +49,9 @@ def front_matter(lines: Sequence[str]) -> tuple[list[str], int]:
     labelled_lines = [
         f"{name.replace('_', ' ')}: {value}"
         for name, value in fields
-        if name.lower() not in _TITLE and not value.startswith("/")
+        if name.lower() not in _TITLE
+        and _MARKS.sub("", name.lower()) not in _OF_PAGES
+        and not value.startswith("/")
     ]
     return ["", *([f"# {title}", ""] if title else []), *labelled_lines, ""], end + 1
 

@@ -23,6 +23,11 @@ _DIRECTIVE = re.compile(r"\s*\.\. [\w-]+::.*")
 _ADMONITION = re.compile(
     r"(\s*)\.\. (attention|caution|danger|error|hint|important|note|tip|warning)::(.*)"
 )
+_HIDDEN_DIRECTIVE = re.compile(
+    r"\s*\.\. (?:contents|currentmodule|default-role|figure|highlight|image|include|index|meta"
+    r"|module|only|raw|sectionauthor|tags|tabularcolumns|toc|toctree)::.*"
+)
+"""A directive whose words are no text."""
 _TERM = re.compile(r"(?:[-*]\s+)?([^\s.:][^:]{0,60}?)\s*::\s+(\S.*)")
 _ATTRIBUTES = re.compile(r"\[(?:[^\[\]]*[=,%][^\[\]]*|horizontal|qanda|quote|source|[A-Z]{3,9})\]")
 _CAPTION = re.compile(r"\.([^\s.].{2,80})")
@@ -65,6 +70,8 @@ class _Rewriter:
     def _line(self, number: int, line: str, above: str) -> Iterator[str]:
         if _OPTION.fullmatch(line) and (_DIRECTIVE.fullmatch(above) or _OPTION.fullmatch(above)):
             yield ""  # of a directive
+        elif _HIDDEN_DIRECTIVE.fullmatch(line):
+            yield ""
         elif admonition := _ADMONITION.fullmatch(line):
             yield f"{admonition[1]}{admonition[2].capitalize()}:{admonition[3]}"
         elif field := _FIELD.fullmatch(line):

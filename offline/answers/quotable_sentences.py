@@ -25,7 +25,7 @@ from offline.language.lines import (
     is_message,
 )
 from offline.language.links import without_addresses
-from offline.language.sentences import Sentence, sentences
+from offline.language.sentences import Sentence, one_line, sentences
 
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _WORD = re.compile(r"\w")
@@ -230,8 +230,9 @@ class _Reader:
         elif _WORD.search(sentence.text):
             self.header = ()
             indent = len(line) - len(line.lstrip())
-            apart = apart or is_message(" ".join(sentence.text.split()))
-            self._take_sentence(" ".join(sentence.text.split()), apart=apart, indent=indent)
+            words = one_line(sentence.text)
+            apart = apart or is_message(words)
+            self._take_sentence(words, apart=apart, indent=indent)
 
     def _is_of_note(self, text: str, *, apart: bool) -> bool:
         """Return whether a sentence is of a footnote, which ends with its item or block."""
@@ -326,7 +327,7 @@ class _Reader:
         self.block += 1
         if RULE.fullmatch(lines_below.partition("\n")[0].strip()):
             self.header = [without_addresses(cell) for cell in _cells(line)]
-        elif self.header and not RULE.fullmatch(line.strip()):
+        elif self.header and any(_cells(line)) and not RULE.fullmatch(line.strip()):
             cells = tuple(_named(self.header, _cells(line)))
             joint = "; " if any(self.header) or len(cells) != 2 else ": "
             text = joint.join(f"{name}: {cell}" if name else cell for name, cell in cells)

@@ -27,7 +27,7 @@ _ALWAYS = frozenset(
 _NUMBERED = frozenset(
     """
     abb abs abt anl anm art aufl bl c cap ex ext kap lit máx mín op ord p par pág párr rn stat std
-    subsec subpar tab tel tit tél u v ziff гл д дом кв корп оф п пп рис ст стр табл тел ч
+    subsec subpar tab tel tit tél u v ziff гл д дом кв корп л оп оф п пп рис ст стр табл тел ф ч
     """.split()  # noqa: SIM905
 )
 """Words after which a dot ends no sentence where a number follows."""

@@ -60,7 +60,7 @@ def is_heading(line: str, following: Sequence[str], *, blank: bool, above: str) 
     bold = _BOLD.fullmatch(line)
     if bold is None:
         return _is_short_title(line)
-    words = _NUMBERED.sub("", bold[2], count=1)
+    words = _PROVISION.sub("", _NUMBERED.sub("", bold[2], count=1), count=1).lstrip(" –—-")
     is_telling = _DIGIT.search(words) is not None  # such as `**Serves 4**`
     return words.endswith(("?", "？")) or (not is_telling and _is_short_title(words))
 

@@ -24,6 +24,7 @@ from offline.language.lines import (
     is_field,
     is_message,
 )
+from offline.language.scripts import HAN
 
 LONGEST = 2_000
 """Characters of one sentence; what has no end by then is cut, at a blank where there is one."""
@@ -45,6 +46,10 @@ _ALONE = re.compile(r"\||[=\-*_]{3,}$")
 _CODE = re.compile(r"(?:>>>|\.\.\.|\$) |[^\s:]+ *::=")
 _ALIGNED = re.compile(r": {2,}\S")
 _SYMBOLS = re.compile(r"[=(){}\[\]<>_;]")
+
+
+_HAN_BREAK = re.compile(rf"(?<=[{HAN}，、；：”’）》」]{{10}})[ \t]*\n[ \t]*(?=[{HAN}“‘（《「])")
+"""The end of a line within a sentence in Chinese or Japanese, which has no blank there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +108,11 @@ class _Literal:
         if self.directive or not after_blank:
             return self.directive
         return self.sure or (_SYMBOLS.search(content) is not None and not BULLET.match(content))
+
+
+def one_line(text: str) -> str:
+    """Return a sentence of several lines in one."""
+    return " ".join(_HAN_BREAK.sub("", text).split())
 
 
 def sentences(text: str) -> list[Sentence]:

@@ -22,6 +22,9 @@ def texts(text: str) -> list[str]:
         ("> Oil it\n> in May.\n>\n> > 3.2. Wipe it.", "Oil it in May. 3.2. Wipe it."),
         ("> - Oil it in\n>   May.\n>     Wipe it.", "- Oil it in May. Wipe it."),
         ("Oil it<br>in May.<br />Wipe it.", "Oil it in May. Wipe it."),
+        ("{% if lit %}Oil it {% include x.html a='b' %}in May.{% endif %}", "Oil it in May."),
+        ("4\\. Oil it in May.", "4. Oil it in May."),
+        ("| a | b |\n|---|---|\n|   |   |\n| 1 | 2 |", "a: 1; b: 2"),
     ],
 )
 def test_what_a_page_does_not_show_is_not_quoted(text: str, shown: str) -> None:
@@ -33,7 +36,9 @@ def test_footnotes_prompts_and_comparisons_stay() -> None:
     assert without_hidden_markup(text) == text
 
 
-@pytest.mark.parametrize("unit", ["<!--", "-->", "<!-- -->", "> ", "[a]: b\n", "[a]:", "<br", "\t"])
+@pytest.mark.parametrize(
+    "unit", ["<!--", "-->", "<!-- -->", "> ", "[a]: b\n", "[a]:", "<br", "{%", "\t"]
+)
 def test_oddities_take_linear_time(unit: str) -> None:
     begin = time.process_time()
     without_hidden_markup(unit * (300_000 // len(unit)) + "x")

@@ -13,7 +13,8 @@ def parts(text: str) -> list[tuple[str, str]]:
     "front",
     [
         "---\ntitle: 'Mending sails'\nauthors:\n  - Ann Mast\n  - Bo Keel\ndraft: false\n"
-        "order: 12\nmenu:\n  docs:\n    weight: 30\n    parent: user\n"
+        "order: 12\nlayout: page\nfeature-img: a.png\n"
+        "menu:\n  docs:\n    weight: 30\n    parent: user\n"
         "summary: >-\n  How it is done\n  at sea.  \n# hidden\nurl: /sails\n---\n",
         '+++\ntitle = "Mending sails"\nauthors = ["Ann Mast", "Bo Keel"]\ndraft = false\n'
         'summary = "How it is done at sea."\n+++\n\n',
@@ -37,7 +38,6 @@ def test_pages_that_were_joined_have_each_its_front_matter() -> None:
     )
     assert parts(text) == [
         ("Sails", "Use wax."),
-        ("Masts", "layout: page"),
         ("Masts", "author: Bo Keel"),
         ("Masts", "They are brown."),
         ("Masts", "Note: all of it holds."),
@@ -54,7 +54,7 @@ def test_fields_of_restructuredtext_stand_alone_with_all_their_lines() -> None:
     text = (
         "Sails\n=====\n\n:Editor: Bo Keel\n:In force: 3 May\n:Scope: all boats\n"
         "        of the club\n        and its guests\n\n"
-        "They are red.\n\n.. warning::\n\n   Keep dry.\n"
+        "They are red.\n\n.. index:: single: Sails\n\n.. warning::\n\n   Keep dry.\n"
     )
     assert [part for _, part in parts(text)] == [
         "Editor: Bo Keel",

@@ -283,3 +283,11 @@ def test_a_number_behind_an_item_is_not_of_the_next() -> None:
         "It is lit. (#13)",
         "It rings.",
     ]
+
+
+def test_lines_in_chinese_are_joined_without_a_blank() -> None:
+    text = "故乡\n\n我冒了严寒，回到相隔二千余里，别了二十余年的\n故乡去。参会人员有\n张三\n"
+    assert [part.text for part in quotable(text)] == [
+        "我冒了严寒，回到相隔二千余里，别了二十余年的故乡去。",
+        "参会人员有 张三",
+    ]

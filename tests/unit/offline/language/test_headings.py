@@ -27,6 +27,7 @@ def headings(text: str) -> list[str]:
         "Статья 9. Возврат",
         "第七条",
         "**Moorings**",
+        "**Article 2 – Form of the contest**",
         "**五、退費**",
         "**May I bring guests?**",
         "Plymouth, 3 April 1852",

@@ -192,6 +192,7 @@ def test_code_without_fences_is_told_by_prompts_rules_and_indents(
     "text",
     [
         "Nach § 9 Abs. 2 oder Abs. 3 zahlt niemand.",
+        "Смотри ф. 577, оп. 9, д. 188 в архиве.",
         "Ruhe ist (Mo. – Sa.) in der Zeit von 13 bis 15 Uhr und So. 8 bis 20 Uhr.",
         "Wir öffnen am 3. Dezember im 2. Stock.",
         "Es gibt z. B. Brot und i. d. R. Milch.",
