@@ -69,9 +69,9 @@ def told_front_matters(lines: Sequence[str]) -> Iterator[str]:
         if fence(line, above):
             is_fenced = not is_fenced
         elif line.rstrip() in _FENCES and not above.strip() and not is_fenced:
-            told, length = front_matter(lines[number : number + _MOST_LINES + 1])
-            if number == 0 or any(text.startswith("# ") for text in told):
-                yield from told
+            told_lines, length = front_matter(lines[number : number + _MOST_LINES + 1])
+            if number == 0 or any(text.startswith("# ") for text in told_lines):
+                yield from told_lines
                 start = number + length
         if number >= start:
             yield line

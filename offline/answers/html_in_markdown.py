@@ -93,22 +93,22 @@ def without_html(text: str) -> str:
 
 def _parts(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
     """Yield the lines between fences with the fences, and those outside, and which they are."""
-    collected: list[str] = []
+    part_lines: list[str] = []
     is_fenced = False
     above = ""
     for line in lines:
         is_mark = bool(fence(line, above))
-        if is_mark and not is_fenced and collected:
-            yield collected, False
-            collected = []
-        collected.append(line)
+        if is_mark and not is_fenced and part_lines:
+            yield part_lines, False
+            part_lines = []
+        part_lines.append(line)
         if is_mark and is_fenced:
-            yield collected, True
-            collected = []
+            yield part_lines, True
+            part_lines = []
         is_fenced = is_fenced is not is_mark
         above = line
-    if collected:
-        yield collected, is_fenced
+    if part_lines:
+        yield part_lines, is_fenced
 
 
 def _rewritten(text: str, closed_names: Collection[str]) -> str:
@@ -138,9 +138,11 @@ def _without_element(text: str, name: str) -> Iterator[str]:
     opening = re.compile(rf"<{name}(?:\s[^<>]*)?>", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
     start = 0
-    while (first := opening.search(text, start)) and (last := closing.search(text, first.end())):
-        yield text[start : first.start()]
-        start = last.end()
+    while (start_tag := opening.search(text, start)) and (
+        end_tag := closing.search(text, start_tag.end())
+    ):
+        yield text[start : start_tag.start()]
+        start = end_tag.end()
     yield text[start:]
 
 
@@ -153,19 +155,21 @@ def _without_indents(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _heading(match: re.Match[str]) -> str:
-    before, name, content = match.groups()
+    prefix, name, content = match.groups()
     words = " ".join(_ANY_TAG.sub("", content).split())
-    mark = f"{'#' * int(name[1])} " if name[1].isdigit() else _SUMMARY
-    return f"{before}\n\n{mark}{words}\n\n" if words else before
+    beginning = f"{'#' * int(name[1])} " if name[1].isdigit() else _SUMMARY
+    return f"{prefix}\n\n{beginning}{words}\n\n" if words else prefix
 
 
 def _with_tables(text: str) -> Iterator[str]:
     """Yield the text with each table as one of Markdown."""
     start = 0
-    while (first := _TABLE.search(text, start)) and (last := _TABLE_END.search(text, first.end())):
-        yield text[start : first.start()]
-        yield "\n".join(("", *_table_lines(text[first.end() : last.start()]), ""))
-        start = last.end()
+    while (start_tag := _TABLE.search(text, start)) and (
+        end_tag := _TABLE_END.search(text, start_tag.end())
+    ):
+        yield text[start : start_tag.start()]
+        yield "\n".join(("", *_table_lines(text[start_tag.end() : end_tag.start()]), ""))
+        start = end_tag.end()
     yield text[start:]
 
 

@@ -129,8 +129,8 @@ def _counts(text: str) -> Counter[str]:
     counts = Counter(
         language for word in words[:_READ] for language in _languages_by_word().get(word, ())
     )
-    for mark, language in _TELLING.items():
-        counts[language] += _MARK * text.count(mark)
+    for character, language in _TELLING.items():
+        counts[language] += _MARK * text.count(character)
     return counts
 
 

@@ -61,7 +61,7 @@ def test_rows_of_tables_are_quoted_as_those_of_markdown(rows: str, lines: list[s
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("text", "expected_text"),
     [
         ("10 m<sup>2</sup> of CO<sub>2</sub>", "10 m² of CO₂"),
         ("Press <kbd>F1</kbd>, see <a href='x.md'>there</a>.", "Press F1, see there."),
@@ -71,8 +71,8 @@ def test_rows_of_tables_are_quoted_as_those_of_markdown(rows: str, lines: list[s
         ("a <style>p { color: red }</style>b", "a b"),
     ],
 )
-def test_tags_say_how_words_look(text: str, written: str) -> None:
-    assert without_html(text) == written
+def test_tags_say_how_words_look(text: str, expected_text: str) -> None:
+    assert without_html(text) == expected_text
 
 
 @pytest.mark.parametrize(
