@@ -15,6 +15,7 @@ from offline.answers.quotable_sentences import quotable
 from offline.answers.quotation import candidates
 from offline.answers.relevance import terms
 from offline.language.languages import language_of
+from offline.language.scripts import HAN
 from offline.language.sentences import sentences
 from offline.reading.excerpt import Excerpt
 from runtime.parsing.files import parse
@@ -37,8 +38,10 @@ ROW = 5
 """Different words of a row that tell which one it is."""
 
 _WORD = re.compile(r"\w+")
-_MARKUP = re.compile(r"\]\([^()\s]*\)|<[^<>]*>|&#?\w+;|^\s*\(?\w{1,3}[.)]\s")
-"""Where a link leads, tags, character references, and the number of an item."""
+_MARKUP = re.compile(r"\{%[^%{}]*%\}|\]\([^()\s]*\)|<[^<>]*>|&#?\w+;|^\s*\(?\w{1,3}[.)]\s")
+"""Tags of templates, where a link leads, tags, character references, and the number of an item."""
+_HAN_BLANK = re.compile(rf"(?<=[{HAN}]) (?=[{HAN}])")
+"""What may stand in the middle of a word where its line ended."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +141,7 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
 
 def _words(text: str) -> str:
     """Return the words of a text without marks, links and the number of an item."""
-    return " ".join(_WORD.findall(_MARKUP.sub(" ", text)))
+    return _HAN_BLANK.sub("", " ".join(_WORD.findall(_MARKUP.sub(" ", text))))
 
 
 def _numbers(words: Mapping[int, str], answers: Sequence[str]) -> list[int]:

@@ -42,6 +42,8 @@ _ALONE = re.compile(
 _ENTITY = re.compile(r"(`{1,3})[^`\n]+\1|&(?:[a-z]{2,8}|#\d{2,6}|#x[\da-f]{2,5});", re.IGNORECASE)
 """A piece of code, or a character by its name or its number."""
 _SMALL_DIGITS = re.compile(r"<(su[pb])>(\d{1,3})</\1>", re.IGNORECASE)
+_NOTE = re.compile(r"<sup>(?=\[|[^\W\d]{3})", re.IGNORECASE)
+"""The beginning of a remark in small letters behind a word."""
 _SMALL = {
     "sup": str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"),
     "sub": str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"),
@@ -129,7 +131,8 @@ def _rewritten(text: str, closed_names: Collection[str]) -> str:
             text = "".join(_without_element(text, name))
     text = _ALONE.sub("", "\n".join(_without_indents(text.split("\n"))))
     text = "".join(_with_tables(_HEADING.sub(_heading, text)))
-    text = _TAG.sub(written, _SMALL_DIGITS.sub(_small_digits, text))
+    text = _NOTE.sub(" ", _SMALL_DIGITS.sub(_small_digits, text))
+    text = _TAG.sub(written, text)
     return _ENTITY.sub(_character, text)
 
 

@@ -64,6 +64,7 @@ def test_rows_of_tables_are_quoted_as_those_of_markdown(rows: str, lines: list[s
     ("text", "expected_text"),
     [
         ("10 m<sup>2</sup> of CO<sub>2</sub>", "10 m² of CO₂"),
+        ("code<sup>[US](#us)</sup>, the 1<sup>st</sup>", "code [US](#us), the 1st"),
         ("Press <kbd>F1</kbd>, see <a href='x.md'>there</a>.", "Press F1, see there."),
         ("Bo &amp; Ann&nbsp;Mast &#8212; &lt;here&gt;", "Bo & Ann Mast — <here>"),
         ('<span style="x">cut here', "cut here"),
