@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.answers_kinds import joined
 from benchmarks.measuring.tables import table
 from benchmarks.quoting_workspace import is_answered, quoting_workspace, read_documents
+from benchmarks.reader.groups import words_alone
 from offline.answers.extractive_answer import NEAREST
 
 HEAD = (
@@ -70,13 +70,13 @@ async def outcomes(folder: Path, mode: Any) -> list[Outcome]:
 
     async def outcome(case: Case) -> Outcome:
         answer = await workspace.answer(case.question, mode)
-        contents = joined(" ".join(passage.content for _, passage in answer.retrieval.passages))
-        wanted = [joined(sentence) for sentence in case.sentences]
+        contents = words_alone(" ".join(part.content for _, part in answer.retrieval.passages))
+        wanted = [words_alone(sentence) for sentence in case.sentences]
         return Outcome(
             case,
             any(sentence in contents for sentence in wanted),
             is_answered(answer.text),
-            any(sentence in joined(answer.text) for sentence in wanted),
+            any(sentence in words_alone(answer.text) for sentence in wanted),
             answer.text,
         )
 

@@ -128,18 +128,18 @@ async def own_questions(folder: Path) -> list[LabelledQuestion]:
     lines = (folder / "questions.tsv").read_text("utf-8").splitlines()
     rows = [line.split("\t") for line in lines]
     words = {
-        file: {number: _words(excerpt.sentence) for number, excerpt in of_file.items()}
+        file: {number: words_alone(excerpt.sentence) for number, excerpt in of_file.items()}
         for file, of_file in excerpts.items()
     }
     questions: list[LabelledQuestion] = []
     for file, question, *texts in rows:
-        answers = _numbers(words[file], list(filter(None, map(_words, texts))))
+        answers = _numbers(words[file], list(filter(None, map(words_alone, texts))))
         if answers or not texts:
             questions.append(LabelledQuestion(question, excerpts[file], answers, file))
     return questions
 
 
-def _words(text: str) -> str:
+def words_alone(text: str) -> str:
     """Return the words of a text without marks, links and the number of an item."""
     return _HAN_BLANK.sub("", " ".join(_WORD.findall(_MARKUP.sub(" ", text))))
 

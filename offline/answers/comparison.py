@@ -27,7 +27,7 @@ READER = 0.4
 """What a judgement of the reader counts for, in least scores of an answer."""
 
 LEAST_READ = {ENGLISH: 1.5}
-OTHER_LEAST_READ = 1.2
+OTHER_LEAST_READ = 1.4
 """Least score of an answer that was read, in least scores of one that was not. They are chosen with
 documents that the reader did not learn from.
 """

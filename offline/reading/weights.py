@@ -20,7 +20,7 @@ from offline.embeddings.transformer_graph import Array, Layer, Matrix, Norm
 from offline.errors import DamagedFile
 
 WEIGHTS = Path(__file__).with_name("reader.npz")
-WEIGHTS_SHA256 = "f987e36037fe2be953f0e54b4a38f8a2301339c0c7b494c66a981a85c2f395c2"
+WEIGHTS_SHA256 = "bcb9baf6de9201165c8dd4430ce0622785baf9090d7685a26542e953f8fb0dc3"
 ENGLISH = Path(__file__).with_name("english.npz")
 ENGLISH_SHA256 = "bb13f084c693f50e4cdf872e837aea7edba3458bc771fd7c33319534ce06f902"
 
