@@ -58,14 +58,16 @@ _WITHOUT_END = frozenset("br dd dt hr img input li p source wbr".split())  # noq
 """Tags that need no closing one."""
 _LOOKS = frozenset(
     """
-    a abbr audio b big br button cite code del dfn em figure font i iframe img input ins kbd label
-    mark picture q s samp small source span strike strong sub sup time tt u var video wbr
+    a abbr audio b big br button caption cite code col colgroup del dfn em figure font i iframe img
+    input ins kbd label mark picture q s samp small source span strike strong sub sup time tt u var
+    video wbr
     """.split()  # noqa: SIM905
 )
 _STRUCTURE = {
     "li": ("\n- ", "\n"),
     "dt": ("\n\n", "\n"),
     "dd": ("\n: ", "\n"),
+    **dict.fromkeys(("td", "th"), ("", " ")),
     **dict.fromkeys(
         """
         address article aside blockquote center div figcaption footer h1 h2 h3 h4 h5 h6 header hr
@@ -74,7 +76,7 @@ _STRUCTURE = {
         ("\n\n", "\n\n"),
     ),
 }
-"""What opening and closing tags are written as."""
+"""What opening and closing tags are written as; rows and cells are of tables that are cut."""
 _SUMMARY, _FOLD_END, _LIST_END = "<summary>", "</details>", "</dl>"
 """Beginnings of lines: where what folds away begins and ends, and where definitions end."""
 _SECTION = re.compile(r"#{1,6}\s+\S.*")

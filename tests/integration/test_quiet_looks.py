@@ -2,6 +2,7 @@
 something does.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -33,24 +34,28 @@ async def counted_requests(
 ) -> AsyncGenerator[Counter[str]]:
     """Count the requests to JetStream, by their subject without `$JS.API.`.
 
-    They are counted from when one of that client was heard: beside many other tests the server
-    once told the watcher nothing of the first, although it had answered the watcher's flush.
+    They are counted from when one of that client, for `INFO`, was heard: beside many other tests
+    the server once told the watcher nothing of the first, although it had answered the watcher's
+    flush.
     """
     requests = Counter[str]()
+    is_heard = asyncio.Event()
 
     async def heard() -> bool:
         await jetstream.account_info()
         await watcher.flush()
-        return requests["INFO"] > 0
+        return is_heard.is_set()
 
     async def count(message: Msg) -> None:
-        requests[message.subject.removeprefix("$JS.API.")] += 1
+        if message.subject == "$JS.API.INFO":
+            is_heard.set()
+        else:
+            requests[message.subject.removeprefix("$JS.API.")] += 1
 
     async with connected(server) as watcher:
         await watcher.subscribe("$JS.API.>", cb=count)
         await watcher.flush()
         await until(heard, "a request of the client")
-        requests.clear()
         yield requests
         await watcher.flush()
 

@@ -68,6 +68,7 @@ def test_rows_of_tables_are_quoted_as_those_of_markdown(rows: str, lines: list[s
         ("Press <kbd>F1</kbd>, see <a href='x.md'>there</a>.", "Press F1, see there."),
         ("Bo &amp; Ann&nbsp;Mast &#8212; &lt;here&gt;", "Bo & Ann Mast — <here>"),
         ('<span style="x">cut here', "cut here"),
+        ("<td>Small</td><td>3 €</td></tr></table>", "Small 3 € \n\n\n\n"),
         ("<Tabs>\n<Tab label='a'>\nText.", "\n\nText."),
         ("a <style>p { color: red }</style>b", "a b"),
     ],
