@@ -66,7 +66,7 @@ async def test_what_the_documents_do_not_say_is_refused(question: str) -> None:
 
 
 async def test_nothing_is_crossed_where_a_passage_is_in_the_language_of_the_question() -> None:
-    question = "What must I pay when my card is lost?"
+    question = "How much is a new library card if I lose mine?"
     assert "fünf Euro" in await _answer(question, GERMAN)
     assert (await _answer(question, GERMAN, ENGLISH)).startswith(NOT_SAID)
 
