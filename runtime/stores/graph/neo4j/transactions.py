@@ -43,8 +43,14 @@ CONNECTION_TRIES = 2
 """The first may have been given a pooled connection of a server that has restarted since."""
 
 MADE_MEANWHILE = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists"
-UNKNOWN = "Neo.DatabaseError.General.UnknownError"
-UNKNOWN_TRIES = 10
+ODD_CONFLICTS = frozenset(
+    (
+        "Neo.DatabaseError.General.UnknownError",
+        "Neo.ClientError.Transaction.TransactionNotFound",
+    )
+)
+"""Codes of some conflicts of ArcadeDB, and of transactions that it has ended meanwhile."""
+ODD_TRIES = 10
 
 ALL = 1_000_000_000
 """More records than any statement returns."""
@@ -184,10 +190,10 @@ def _tries(error: DriverError | Neo4jError) -> int:
     """Return how often a transaction may be tried that ends in this error.
 
     ArcadeDB answers a lost race to create a key with ConstraintError, and some other conflicts with
-    an unknown error, neither of which the driver calls retryable.
+    codes of `ODD_CONFLICTS`, none of which the driver calls retryable.
     """
     if isinstance(error, ServiceUnavailable | SessionExpired):
         return CONNECTION_TRIES
     if isinstance(error, ConstraintError) or error.is_retryable():
         return CONFLICT_TRIES
-    return UNKNOWN_TRIES if isinstance(error, Neo4jError) and error.code == UNKNOWN else 1
+    return ODD_TRIES if isinstance(error, Neo4jError) and error.code in ODD_CONFLICTS else 1
