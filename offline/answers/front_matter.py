@@ -5,7 +5,7 @@ each: the front matter of Markdown in YAML or TOML.
 import re
 from collections.abc import Iterator, Sequence
 
-from offline.language.lines import fence
+from offline.language.lines import with_code
 
 _FENCES = {"---": ("---", "..."), "+++": ("+++",)}
 """The line before a front matter → the lines that may end it; Pandoc writes YAML's three dots."""
@@ -62,13 +62,10 @@ def told_front_matters(lines: Sequence[str]) -> Iterator[str]:
     """
     start = 0
     above = ""
-    is_fenced = False
-    for number, line in enumerate(lines):
+    for number, (line, is_code) in enumerate(with_code(lines)):
         if number < start:
             continue
-        if fence(line, above):
-            is_fenced = not is_fenced
-        elif line.rstrip() in _FENCES and not above.strip() and not is_fenced:
+        if line.rstrip() in _FENCES and not above.strip() and not is_code:
             told_lines, length = front_matter(lines[number : number + _MOST_LINES + 1])
             if number == 0 or any(text.startswith("# ") for text in told_lines):
                 yield from told_lines

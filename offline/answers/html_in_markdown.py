@@ -7,10 +7,13 @@ tag ends: `<file>` may be a word of the text. Time is linear in the text.
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache
 from html import unescape
+from itertools import groupby
+from operator import itemgetter
 
-from offline.language.lines import fence
+from offline.language.lines import with_code
 
 _MAY_HAVE = re.compile(r"</?[A-Za-z]|&[a-z#]", re.IGNORECASE)
 _HIDDEN = ("style", "script", "svg", "template")
@@ -89,30 +92,10 @@ def without_html(text: str) -> str:
         return text
     closed_names = _WITHOUT_END.union(map(str.lower, _CLOSING.findall(text)))
     parts: list[str] = []
-    for lines, is_code in _parts(text.split("\n")):
-        part = "\n".join(lines)
+    for is_code, lines in groupby(with_code(text.split("\n")), itemgetter(1)):
+        part = "\n".join(line for line, _ in lines)
         parts.append(part if is_code else _rewritten(part, closed_names))
     return "\n".join(_with_sections("\n".join(parts).split("\n")))
-
-
-def _parts(lines: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
-    """Yield the lines between fences with the fences, and those outside, and which they are."""
-    part_lines: list[str] = []
-    is_fenced = False
-    above = ""
-    for line in lines:
-        is_mark = bool(fence(line, above))
-        if is_mark and not is_fenced and part_lines:
-            yield part_lines, False
-            part_lines = []
-        part_lines.append(line)
-        if is_mark and is_fenced:
-            yield part_lines, True
-            part_lines = []
-        is_fenced = is_fenced is not is_mark
-        above = line
-    if part_lines:
-        yield part_lines, is_fenced
 
 
 def _rewritten(text: str, closed_names: Collection[str]) -> str:
@@ -130,25 +113,33 @@ def _rewritten(text: str, closed_names: Collection[str]) -> str:
 
     for name in _HIDDEN:
         if name in closed_names:
-            text = "".join(_without_element(text, name))
+            text = _replaced(text, *_element(name), lambda _: "")
     text = _ALONE.sub("", "\n".join(_without_indents(text.split("\n"))))
-    text = "".join(_with_tables(_HEADING.sub(_heading, text)))
+    text = _replaced(_HEADING.sub(_heading, text), _TABLE, _TABLE_END, _table)
     text = _NOTE.sub(" ", _SMALL_DIGITS.sub(_small_digits, text))
     text = _TAG.sub(written, text)
     return _ENTITY.sub(_character, text)
 
 
-def _without_element(text: str, name: str) -> Iterator[str]:
-    """Yield what stands outside of the elements of a name that end."""
+@cache
+def _element(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the forms of the tags that begin and end an element."""
     opening = re.compile(rf"<{name}(?:\s[^<>]*)?>", re.IGNORECASE)
-    closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)
+    return opening, re.compile(rf"</{name}\s*>", re.IGNORECASE)
+
+
+def _replaced(
+    text: str, opening: re.Pattern[str], closing: re.Pattern[str], write: Callable[[str], str]
+) -> str:
+    """Return the text with each element that ends replaced by what is written of its content."""
+    pieces: list[str] = []
     start = 0
     while (start_tag := opening.search(text, start)) and (
         end_tag := closing.search(text, start_tag.end())
     ):
-        yield text[start : start_tag.start()]
+        pieces += (text[start : start_tag.start()], write(text[start_tag.end() : end_tag.start()]))
         start = end_tag.end()
-    yield text[start:]
+    return "".join((*pieces, text[start:]))
 
 
 def _without_indents(lines: Sequence[str]) -> Iterator[str]:
@@ -166,16 +157,8 @@ def _heading(match: re.Match[str]) -> str:
     return f"{prefix}\n\n{beginning}{words}\n\n" if words else prefix
 
 
-def _with_tables(text: str) -> Iterator[str]:
-    """Yield the text with each table as one of Markdown."""
-    start = 0
-    while (start_tag := _TABLE.search(text, start)) and (
-        end_tag := _TABLE_END.search(text, start_tag.end())
-    ):
-        yield text[start : start_tag.start()]
-        yield "\n".join(("", *_table_lines(text[start_tag.end() : end_tag.start()]), ""))
-        start = end_tag.end()
-    yield text[start:]
+def _table(content: str) -> str:
+    return "\n".join(("", *_table_lines(content), ""))
 
 
 def _table_lines(content: str) -> Iterator[str]:
@@ -209,14 +192,11 @@ def _with_sections(lines: Sequence[str]) -> Iterator[str]:
     """Yield the lines, a summary as a heading below that of its section; behind what folds away,
     and behind definitions, the heading of the section stands once more.
     """
-    section = above = ""
+    section = ""
     outer_sections: list[str] = []
-    is_fenced = False
-    for line in lines:
-        if fence(line, above):
-            is_fenced = not is_fenced
+    for line, is_code in with_code(lines):
         written_line = line
-        if is_fenced:
+        if is_code:
             pass
         elif line.startswith(_SUMMARY):
             outer_sections.append(section)
@@ -231,4 +211,3 @@ def _with_sections(lines: Sequence[str]) -> Iterator[str]:
         elif _SECTION.fullmatch(line):
             section = line
         yield written_line
-        above = line

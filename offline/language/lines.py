@@ -5,6 +5,7 @@ of a chat.
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 BULLET = re.compile(
@@ -58,6 +59,17 @@ def has_fence(text: str) -> bool:
     if "```" not in text and "~~~" not in text:
         return False
     return any(fence(line, above) for above, line in pairwise(["", *text.splitlines()]))
+
+
+def with_code(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
+    """Yield each line, and whether it is a fence or code between two."""
+    is_fenced = False
+    above = ""
+    for line in lines:
+        is_fence = bool(fence(line, above))
+        yield line, is_fence or is_fenced
+        is_fenced = is_fenced is not is_fence
+        above = line
 
 
 _LABEL = r"[^\W\d_][^:：.,;!?。，；！？|\n]{0,31}\.?"
